@@ -1,0 +1,7 @@
+"""Assumptions about economics."""
+
+from catalog.quantity import Frozen
+
+
+class EconomicAssumptions(Frozen):
+    pass

@@ -1,0 +1,7 @@
+"""Assumptions about training."""
+
+from catalog.quantity import Frozen
+
+
+class TrainingAssumptions(Frozen):
+    pass

@@ -1,0 +1,358 @@
+"""What sizing says: the nouns between the workload and the price. All frozen, all serialisable.
+
+The order of the file is the order of the computation: one load on one accelerator, one server, one system, its money,
+the choice.
+"""
+
+from collections.abc import Mapping
+from datetime import date
+from decimal import Decimal
+from enum import StrEnum
+from typing import Literal
+
+from pydantic import Field
+
+from catalog.quantity import Frozen, Message
+from configurator.workload import Workload
+from quotes.sizing.trace import Badge, Evidence, Figure, Finding
+
+# ── one load on one accelerator ─────────────────────────────────────────────────────────────────────────────────
+
+
+class Layout(Frozen):
+    """Parallelism of one replica (or of the whole job): tensor, pipeline, data, expert."""
+
+    tp: int = 1
+    pp: int = 1
+    dp: int = 1
+    ep: int = 1
+    sharding: Literal["none", "ddp", "zero1", "zero2", "fsdp"] = "none"
+
+    @property
+    def gpus(self) -> int:
+        return self.tp * self.pp * self.dp
+
+
+class Verdict(StrEnum):
+    FITS = "fits"
+    TIGHT = "tight"
+    OOM = "oom"
+
+
+class MemoryBreakdown(Frozen):
+    """One GPU's memory, GiB. The parts sum to `total_gib`; `free_gib` may be negative for an option that does not fit."""
+
+    total_gib: float
+    weights_gib: float
+    kv_gib: float = 0  # in use at the peak
+    activations_gib: float = 0
+    optimizer_gib: float = 0  # gradients, master weights, moments
+    runtime_gib: float = 0  # context, collectives, graphs, and what the engine's share leaves out
+    free_gib: float = 0
+    kv_capacity_tokens: float | None = None  # per replica
+    kv_bytes_per_token: float | None = None  # per GPU
+
+
+class Estimate(Frozen):
+    """A predicted value with its 80 % interval and its evidence."""
+
+    value: float
+    low: float
+    high: float
+    badge: Badge = Badge.EXTRAPOLATED
+    evidence: tuple[Evidence, ...] = ()
+    evidence_count: int = 0
+
+
+class Speed(Frozen):
+    """Serving: at the peak, per user and per GPU. Rates: items per second. Training: tokens or samples per second."""
+
+    ttft_p95_s: Estimate | None = None
+    ttft_s: Estimate | None = None
+    tokens_s_per_user: Estimate | None = None
+    output_tokens_s_per_gpu: Estimate | None = None
+    items_s_per_gpu: Estimate | None = None
+    run_hours: Estimate | None = None  # wall clock of one training run on `gpus`
+    mfu_fraction: float | None = None
+
+
+class HostNeed(Frozen):
+    """What a load asks of the server around each GPU."""
+
+    cpu_cores_per_gpu: float = 0
+    ram_gb_per_gpu: float = 0
+    nvme_tb_per_node: float = 0
+    nvme_write_tb_per_day: float = 0  # per node
+    fabric_gbit_s_per_gpu: float = 0  # 0: no RDMA fabric between servers
+    storage_read_gb_s: float = 0  # whole system
+    storage_write_gb_s: float = 0
+    checkpoint_tb: float = 0  # one checkpoint; how many are kept is an assumption
+
+
+class LoadOption(Frozen):
+    """One way to run one service or job on one kind of accelerator."""
+
+    load: str
+    kind: Literal["serving", "training", "rate_serving", "rate_training"]
+    accelerator: str  # SKU
+    layout: Layout = Layout()
+    precision: str = ""
+    kv_precision: str = ""
+    engine: str = ""
+    gpus_per_replica: int = Field(ge=1)
+    replicas: int = Field(ge=1)  # spare included
+    spare_replicas: int = 0
+    gpus: int = Field(ge=1)
+    gpus_in_one_node: int = Field(
+        ge=1
+    )  # a server must hold at least so many for this option (tp, NVLink domain)
+    capacity_factor: float = 1  # multiple of today's peak demand at which every target still holds
+    busy_fraction: float = 0  # of the GPUs' compute at the peak
+    gpu_hours_per_month: float = 0  # for jobs; 0 for services, which hold their GPUs always
+    shares_pool: bool = False  # a job that can run on the service GPUs outside their busy hours
+    memory: MemoryBreakdown | None = None
+    verdict: Verdict = Verdict.FITS
+    speed: Speed = Speed()
+    limited_by: Message
+    host: HostNeed = HostNeed()
+    figures: tuple[Figure, ...] = ()  # filled by the module's `explain_*` for the chosen option only
+    findings: tuple[Finding, ...] = ()
+
+
+class Refusal(Frozen):
+    """Why an accelerator, server or layout is not offered, and the smallest change that would admit it."""
+
+    subject: str  # SKU
+    subject_name: str
+    reason: Message
+    change: Message | None = None
+    stage: Literal["catalog", "memory", "speed", "server", "site", "budget", "dominated", "stack"] = "memory"
+    load: str = ""
+
+
+# ── one server and one system ───────────────────────────────────────────────────────────────────────────────────
+
+
+class LineRole(StrEnum):
+    SERVER = "server"
+    ACCELERATOR = "accelerator"
+    CPU = "cpu"
+    MEMORY = "memory"
+    DRIVE = "drive"
+    NIC = "nic"
+    NETWORK = "network"
+    STORAGE = "storage"
+    MANAGEMENT = "management"
+    RACK = "rack"
+    POWER = "power"
+    COOLING = "cooling"
+    SERVICE = "service"
+    LICENCE = "licence"
+
+
+class BillLine(Frozen):
+    """A catalog article and how many of it, with the rule that put it there."""
+
+    sku: str
+    name: str
+    quantity: int = Field(ge=1)
+    role: LineRole
+    group: str = "system"  # "node", "management", "storage", "fabric", "racks", "services"
+    reason: Message
+    pct_of_hardware: Decimal | None = None
+
+
+class Power(Frozen):
+    """Watts. `wall_w` is the maximum at the wall, supply losses included; `expected_w` at the usual load."""
+
+    dc_w: float
+    wall_w: float
+    expected_w: float
+    surviving_psu_w: float | None = None
+    planning_w: float | None = None  # the vendor's planning figure; feeds are sized on the higher one
+    estimated: bool = False  # a planning estimate is inside
+
+    @property
+    def provision_w(self) -> float:
+        return max(self.wall_w, self.planning_w or 0)
+
+    @property
+    def heat_btu_h(self) -> float:
+        return self.wall_w * 3.412
+
+
+class NodeBuild(Frozen):
+    """One composed server: bill per node, watts, size."""
+
+    server: str  # SKU
+    accelerator: str | None
+    accelerators: int
+    lines: tuple[BillLine, ...]  # quantities per node
+    power: Power
+    rack_units: float | None
+    weight_kg: float | None
+    cooling: Literal["air", "liquid"]
+    list_price_eur: Decimal  # hardware of one node
+    lead_time_weeks: int | None = None
+    lead_time_line: str = ""
+    findings: tuple[Finding, ...] = ()
+
+
+class RackPlacement(Frozen):
+    """What stands in one rack, from the bottom up: (label, rack units, kind)."""
+
+    units_total: int
+    items: tuple[tuple[str, float, str], ...]
+    power_w: float
+    weight_kg: float | None
+    floor_kg_m2: float | None
+    cooling: Literal["air", "rear_door", "liquid"]
+
+
+class FabricPlan(Frozen):
+    leaves: int = 0
+    spines: int = 0
+    cores: int = 0
+    node_links: int = 0
+    leaf_spine_links: int = 0
+    spine_core_links: int = 0
+    link_gbit_s: float = 0
+    blocking_ratio: float = 1
+    switch: str = ""
+    kind: Literal["none", "infiniband", "ethernet"] = "none"
+
+
+class StoragePlan(Frozen):
+    usable_tb: float = 0
+    raw_tb: float = 0
+    read_gb_s: float = 0
+    write_gb_s: float = 0
+    needed_tb: float = 0
+    needed_read_gb_s: float = 0
+    needed_write_gb_s: float = 0
+    local_nvme_tb: float = 0
+    system: str = ""  # SKU, empty when local drives suffice
+
+
+class SystemBuild(Frozen):
+    """Everything that must be ordered and switched on."""
+
+    accelerator: str | None
+    accelerators: int
+    nodes: int
+    node: NodeBuild
+    lines: tuple[BillLine, ...]  # whole system, one line per SKU and group
+    power: Power  # whole system
+    racks: tuple[RackPlacement, ...] = ()
+    fabric: FabricPlan = FabricPlan()
+    storage: StoragePlan = StoragePlan()
+    feeds_per_rack: int = 0
+    amps_per_phase: float = 0
+    findings: tuple[Finding, ...] = ()
+    figures: tuple[Figure, ...] = ()
+    lead_time_weeks: int | None = None
+    lead_time_line: str = ""
+
+
+# ── money over time ─────────────────────────────────────────────────────────────────────────────────────────────
+
+
+class CostYears(Frozen):
+    """Euro without VAT, one entry per month from month 0 (purchase); cumulative."""
+
+    months: tuple[int, ...]
+    own_eur: tuple[float, ...]
+    cloud_eur: tuple[float, ...] = ()
+
+
+class CloudAlternative(Frozen):
+    offer: str  # SKU
+    provider: str
+    region: str
+    accelerator: str
+    instances: int
+    plan: str
+    hourly_eur: Decimal
+    hours_per_month: float
+    monthly_eur: Decimal
+    priced_on: date | None
+    reason: Message
+
+
+class Economics(Frozen):
+    horizon_years: int
+    purchase_eur: Decimal
+    yearly_eur: Mapping[str, Decimal]  # energy, housing, administration, support, spares …
+    total_eur: Decimal  # over the horizon, residual value deducted
+    residual_eur: Decimal = Decimal(0)
+    cloud: CloudAlternative | None = None
+    cloud_total_eur: Decimal | None = None
+    break_even_month: float | None = None  # None = not within the horizon
+    break_even_low: float | None = None
+    break_even_high: float | None = None
+    hybrid_gpus_owned: int | None = None
+    hybrid_total_eur: Decimal | None = None
+    curve: CostYears
+    figures: tuple[Figure, ...] = ()
+    findings: tuple[Finding, ...] = ()
+
+
+class GrowthPhase(Frozen):
+    year: int
+    demand_factor: float
+    gpus: int
+    nodes: int
+    note: Message
+
+
+# ── the choice ──────────────────────────────────────────────────────────────────────────────────────────────────
+
+
+class Tier(StrEnum):
+    LEAN = "lean"
+    BALANCED = "balanced"
+    ROOM_TO_GROW = "room_to_grow"
+
+
+class Candidate(Frozen):
+    """A complete, legal, sized and priced system."""
+
+    key: str
+    accelerator: str | None
+    accelerator_name: str
+    loads: tuple[LoadOption, ...]
+    system: SystemBuild
+    price_eur: Decimal  # list, hardware and services, without VAT
+    headroom_factor: float  # least capacity_factor of the loads
+    expected_w: float
+
+
+class SizedSystem(Frozen):
+    """One of the three proposals."""
+
+    tier: Tier
+    recommended: bool = False
+    candidate: Candidate
+    economics: Economics | None = None
+    growth: tuple[GrowthPhase, ...] = ()
+    pros: tuple[Message, ...] = ()
+    cons: tuple[Message, ...] = ()
+    answer: Message  # the one sentence
+    figures: tuple[Figure, ...] = ()
+
+
+class Sizing(Frozen):
+    """The answer to a workload. No systems = infeasible, which `findings` and `refusals` explain."""
+
+    workload: Workload
+    catalog_version: str
+    calculated_on: date
+    systems: tuple[SizedSystem, ...] = ()
+    refusals: tuple[Refusal, ...] = ()  # one per accelerator that is not offered
+    findings: tuple[Finding, ...] = ()
+    assumptions_used: tuple[str, ...] = ()  # keys of Assumptions
+    candidates_considered: int = 0
+
+    @property
+    def recommended(self) -> SizedSystem | None:
+        return next((system for system in self.systems if system.recommended), None)
