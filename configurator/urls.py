@@ -1,0 +1,14 @@
+"""The addresses of the site."""
+
+from django.contrib import admin
+from django.urls import include, path
+
+from configurator.health import healthz
+
+urlpatterns = [
+    path("", include("configurator.wizard.urls")),
+    path("quotes/", include("quotes.urls")),
+    path("admin/", admin.site.urls),
+    path("i18n/", include("django.conf.urls.i18n")),
+    path("healthz", healthz, name="healthz"),
+]
