@@ -165,8 +165,15 @@ class ServerSpec(Item):
         """DC watts left after the failure that the redundancy policy must survive; None when unknown."""
         if self.psu_w is None or self.psu_count is None:
             return None
-        head = self.psu_redundancy.split("+")[0].strip()
-        return self.psu_w * (int(head) if head.isdigit() else self.psu_count)
+        needed, _, spare = self.psu_redundancy.partition("+")
+        needed, spare = needed.strip(), spare.strip()[:1]
+        if needed.isdigit():
+            return self.psu_w * min(int(needed), self.psu_count)
+        if needed.upper() == "N" and spare.upper() == "N":
+            return self.psu_w * (self.psu_count // 2)
+        if needed.upper() == "N" and spare.isdigit():
+            return self.psu_w * (self.psu_count - int(spare))
+        return self.psu_w * self.psu_count
 
 
 # ── parts ───────────────────────────────────────────────────────────────────────────────────────────────────────
@@ -273,10 +280,29 @@ class CoolingSpec(Item):
     max_power_w: float | None = None
 
 
+class AccessorySpec(Item):
+    """An article of its own that belongs to another one: a GPU board, an NVLink bridge, a console, rack parts, a UPS.
+
+    `accelerators` and `count`: the board carries `count` of one of them; the bridge joins `count` of one of them.
+    """
+
+    kind: Literal["board", "bridge", "kvm", "rack_accessory", "ups", "power_supply"]
+    accelerators: frozenset[str] = frozenset()  # SKUs
+    count: int = 0
+    rack_units: float | None = None
+    max_power_w: float | None = None
+    capacity_kw: float | None = None  # UPS
+    ports: int = 0  # KVM
+
+
 class ServiceSpec(Item):
     """A service, licence or charge. `pct_of_hardware` replaces a fixed price."""
 
     unit: str  # "server", "rack", "GPU", "day", "3 years", …
+    purpose: str = ""
+    """What composition looks for: "os_install", "rack_small" (server up to 4U), "rack_large", "burn_in", "rack_build",
+    "cluster_software", "cluster_acceptance", "fabric_manager", "file_system", "project_day", "training_day",
+    "installation_day", "loop_commissioning", "support_nbd_3y", "support_24x7_3y"; empty for the rest."""
     applies_to: str = "all"
     pct_of_hardware: Decimal | None = None
 
@@ -414,6 +440,7 @@ class CatalogSnapshot(Frozen):
     racks: tuple[RackSpec, ...] = ()
     pdus: tuple[PduSpec, ...] = ()
     cooling: tuple[CoolingSpec, ...] = ()
+    accessories: tuple[AccessorySpec, ...] = ()
     services: tuple[ServiceSpec, ...] = ()
     cloud_offers: tuple[CloudOffer, ...] = ()
     models: tuple[ModelArchitecture, ...] = ()
@@ -424,7 +451,8 @@ class CatalogSnapshot(Frozen):
         """Every article by SKU (accelerators, servers, parts, services, cloud offers)."""
         kinds = (
             self.accelerators, self.servers, self.cpus, self.memory, self.drives, self.nics, self.switches, self.cables,
-            self.storage_systems, self.racks, self.pdus, self.cooling, self.services, self.cloud_offers,
+            self.storage_systems, self.racks, self.pdus, self.cooling, self.accessories, self.services,
+            self.cloud_offers,
         )  # fmt: skip
         return {item.sku: item for kind in kinds for item in kind}
 
