@@ -7,7 +7,9 @@ from django.http import HttpRequest, HttpResponse
 _POLICY = ", ".join(f"{feature}=()" for feature in ("camera", "geolocation", "microphone", "payment", "usb"))
 
 
-def permissions_policy(get_response: Callable[[HttpRequest], HttpResponse]) -> Callable[[HttpRequest], HttpResponse]:
+def permissions_policy(
+    get_response: Callable[[HttpRequest], HttpResponse],
+) -> Callable[[HttpRequest], HttpResponse]:
     """Denies browser features that no page uses."""
 
     def middleware(request: HttpRequest) -> HttpResponse:
