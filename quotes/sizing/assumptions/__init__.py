@@ -5,6 +5,7 @@ proposal prints the ones it used. Formulas take `Assumptions` as an argument and
 """
 
 from quotes.sizing.assumptions.base import described
+from quotes.sizing.assumptions.choosing import ChoosingAssumptions
 from quotes.sizing.assumptions.economics import EconomicAssumptions
 from quotes.sizing.assumptions.hardware import HardwareAssumptions
 from quotes.sizing.assumptions.rates import RateAssumptions
@@ -13,7 +14,12 @@ from quotes.sizing.assumptions.training import TrainingAssumptions
 
 
 class Assumptions(
-    ServingAssumptions, TrainingAssumptions, RateAssumptions, HardwareAssumptions, EconomicAssumptions
+    ServingAssumptions,
+    TrainingAssumptions,
+    RateAssumptions,
+    HardwareAssumptions,
+    EconomicAssumptions,
+    ChoosingAssumptions,
 ):
     """All assumptions, flat: every key is unique over the subjects."""
 

@@ -1,0 +1,118 @@
+"""From a bill of materials to priced lines, groups and totals."""
+
+from collections.abc import Iterable
+from decimal import Decimal
+from typing import Self
+
+from pydantic import Field, model_validator
+
+from catalog.quantity import Frozen, Message
+from catalog.specs import CatalogSnapshot
+from quotes.pricing.money import Totals, cents
+from quotes.sizing.results import BillLine, LineRole, SystemBuild
+
+SERVICES = frozenset({LineRole.SERVICE, LineRole.LICENCE})
+
+
+class PricedLine(Frozen):
+    """One line. `net_eur` = quantity × unit price less discount, in whole cents."""
+
+    sku: str
+    name: str
+    role: LineRole
+    group: str
+    quantity: int = Field(ge=1)
+    unit_eur: Decimal = Field(ge=0)
+    discount_pct: Decimal = Field(default=Decimal(0), ge=0, le=100)
+    net_eur: Decimal
+    reason: Message | None = None
+    lead_time_weeks: int | None = None
+    demonstration: bool = False
+
+    @classmethod
+    def of(
+        cls, *, quantity: int, unit_eur: Decimal, discount_pct: Decimal = Decimal(0), **rest: object
+    ) -> Self:
+        net = line_net(quantity, unit_eur, discount_pct)
+        return cls.model_validate(
+            {"quantity": quantity, "unit_eur": unit_eur, "discount_pct": discount_pct, "net_eur": net, **rest}
+        )
+
+    @model_validator(mode="after")
+    def _adds_up(self) -> Self:
+        if self.net_eur != line_net(self.quantity, self.unit_eur, self.discount_pct):
+            raise ValueError("the line does not add up")
+        return self
+
+
+def line_net(quantity: int, unit_eur: Decimal, discount_pct: Decimal) -> Decimal:
+    """Whole cents; the discount is taken from the line, not from the unit."""
+    return cents(quantity * unit_eur * (100 - discount_pct) / 100)
+
+
+class PricedSystem(Frozen):
+    lines: tuple[PricedLine, ...]
+    totals: Totals
+
+    @model_validator(mode="after")
+    def _lines_make_the_total(self) -> Self:
+        if sum((line.net_eur for line in self.lines), Decimal(0)) != self.totals.net:
+            raise ValueError("lines and total differ")
+        return self
+
+    @property
+    def groups(self) -> dict[str, tuple[tuple[PricedLine, ...], Decimal]]:
+        """Lines and subtotal per group, in the order of first appearance."""
+        grouped: dict[str, list[PricedLine]] = {}
+        for line in self.lines:
+            grouped.setdefault(line.group, []).append(line)
+        return {
+            name: (tuple(rows), sum((row.net_eur for row in rows), Decimal(0)))
+            for name, rows in grouped.items()
+        }
+
+
+class MissingPrice(LookupError):
+    """An article on the bill has no list price on this day: it may not be quoted."""
+
+
+def price(system: SystemBuild, catalog: CatalogSnapshot, vat_rate_pct: Decimal) -> PricedSystem:
+    """List prices on the snapshot's day. Raises MissingPrice: a system with an unpriced article is not sellable."""
+    return priced(price_lines(system.lines, catalog), vat_rate_pct)
+
+
+def priced(lines: Iterable[PricedLine], vat_rate_pct: Decimal) -> PricedSystem:
+    rows = tuple(lines)
+    return PricedSystem(
+        lines=rows, totals=Totals.of(sum((row.net_eur for row in rows), Decimal(0)), vat_rate_pct)
+    )
+
+
+def price_lines(bill: Iterable[BillLine], catalog: CatalogSnapshot) -> list[PricedLine]:
+    """Fixed prices first, then the services that are a percentage of the hardware among them."""
+    bill = tuple(bill)
+    fixed = {line: _fixed(line, catalog) for line in bill if line.pct_of_hardware is None}
+    hardware = sum((row.net_eur for row in fixed.values() if row.role not in SERVICES), Decimal(0))
+    return [fixed.get(line) or _percentage(line, hardware) for line in bill]
+
+
+def _fixed(line: BillLine, catalog: CatalogSnapshot) -> PricedLine:
+    entry = catalog.prices.get(line.sku)
+    if entry is None or entry.amount.currency != "EUR":
+        raise MissingPrice(line.sku)
+    return PricedLine.of(
+        quantity=line.quantity,
+        unit_eur=entry.amount.amount,
+        lead_time_weeks=entry.lead_time_weeks,
+        demonstration=entry.demonstration,
+        **_shared(line),
+    )
+
+
+def _percentage(line: BillLine, hardware_eur: Decimal) -> PricedLine:
+    unit = cents(hardware_eur * (line.pct_of_hardware or 0) / 100 / line.quantity)
+    return PricedLine.of(quantity=line.quantity, unit_eur=unit, demonstration=True, **_shared(line))
+
+
+def _shared(line: BillLine) -> dict[str, object]:
+    return {"sku": line.sku, "name": line.name, "role": line.role, "group": line.group, "reason": line.reason}

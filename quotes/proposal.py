@@ -1,0 +1,50 @@
+"""What pages, documents and the API see: a sizing with its prices on a day. Frozen; an issued quote keeps a copy."""
+
+from collections.abc import Mapping
+from datetime import date
+from decimal import Decimal
+
+from catalog.quantity import Frozen
+from catalog.specs import CatalogSnapshot
+from configurator.workload import Workload
+from quotes.pricing.lines import PricedSystem, price
+from quotes.sizing.assumptions import Assumptions
+from quotes.sizing.engine import size
+from quotes.sizing.knowledge import Knowledge
+from quotes.sizing.results import SizedSystem, Sizing, Tier
+
+
+class Proposal(Frozen):
+    sizing: Sizing
+    prices: Mapping[Tier, PricedSystem]
+    assumptions: Assumptions
+    priced_on: date
+    demonstration_prices: bool
+
+    @property
+    def recommended(self) -> SizedSystem | None:
+        return self.sizing.recommended
+
+    def system(self, tier: Tier) -> SizedSystem | None:
+        return next((system for system in self.sizing.systems if system.tier == tier), None)
+
+
+def propose(
+    workload: Workload,
+    catalog: CatalogSnapshot,
+    assumptions: Assumptions,
+    knowledge: Knowledge,
+    *,
+    on: date,
+    vat_rate_pct: Decimal,
+) -> Proposal:
+    """Size `workload` against `catalog` and price the systems that come out. Infeasible is a normal answer."""
+    sizing = size(workload, catalog, assumptions, knowledge, on=on)
+    prices = {row.tier: price(row.candidate.system, catalog, vat_rate_pct) for row in sizing.systems}
+    return Proposal(
+        sizing=sizing,
+        prices=prices,
+        assumptions=assumptions,
+        priced_on=catalog.taken_on,
+        demonstration_prices=any(line.demonstration for system in prices.values() for line in system.lines),
+    )

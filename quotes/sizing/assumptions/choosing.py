@@ -1,0 +1,25 @@
+"""Assumptions about which systems become proposals."""
+
+from catalog.quantity import Frozen, noop
+from quotes.sizing.assumptions.base import assume
+
+
+class ChoosingAssumptions(Frozen):
+    balanced_headroom_factor: float = assume(
+        1.25,
+        unit="×",
+        low=1,
+        high=3,
+        label=noop("Load that the balanced proposal carries, as a multiple of today's peak"),
+        source="own choice: a quarter more than today's peak",
+    )
+    room_headroom_factor: float = assume(
+        1.6,
+        unit="×",
+        low=1,
+        high=6,
+        label=noop(
+            "Load that the proposal with room to grow carries at least, as a multiple of today's peak"
+        ),
+        source="own choice; the expected growth over the horizon counts when it is higher",
+    )

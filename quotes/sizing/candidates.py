@@ -1,0 +1,222 @@
+"""From options per load to whole systems that could be delivered: who may take part, and what they add up to."""
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from decimal import Decimal
+from itertools import product
+from typing import NamedTuple
+
+from catalog.quantity import Message, Quantity, noop
+from catalog.specs import AcceleratorSpec, Availability, CatalogSnapshot, ServerSpec, ServerStatus
+from configurator.workload import LoadProfile, Workload
+from quotes.sizing.assumptions import Assumptions
+from quotes.sizing.compose import ScreenedSystem, screen_systems
+from quotes.sizing.loads import OptionTable
+from quotes.sizing.results import LoadOption, Refusal
+
+OFFERED = frozenset({ServerStatus.BUILDABLE, ServerStatus.COMPLETE_SYSTEM})
+CLOUD_NODE_COUNT = (
+    8  # accelerators of the largest common cloud instance; used only to size the cloud alternative
+)
+OPTIONS_PER_LOAD = 3
+
+
+class Draft(NamedTuple):
+    """A legal system before it is built in full: cheap enough to make thousands."""
+
+    accelerator: AcceleratorSpec
+    loads: tuple[LoadOption, ...]
+    screened: ScreenedSystem
+    headroom_factor: float
+
+    @property
+    def price_eur(self) -> Decimal:
+        return self.screened.price_eur
+
+
+def servers_for(catalog: CatalogSnapshot) -> Mapping[str, tuple[ServerSpec, ...]]:
+    """The servers that may be offered, by accelerator SKU."""
+    offered = [server for server in catalog.servers if server.status in OFFERED]
+    return {
+        accelerator.sku: tuple(server for server in offered if accelerator.sku in server.accelerators)
+        for accelerator in catalog.accelerators
+    }
+
+
+def node_limits(catalog: CatalogSnapshot, servers: Mapping[str, Sequence[ServerSpec]]) -> Mapping[str, int]:
+    """How many of each accelerator one server can hold at most."""
+    return {
+        sku: max((server.max_accelerators for server in rows), default=CLOUD_NODE_COUNT)
+        for sku, rows in servers.items()
+    }
+
+
+_NOT_SOLD = {
+    Availability.CLOUD_ONLY: noop("It can only be rented in a cloud, not bought."),
+    Availability.ANNOUNCED: noop("It has been announced but cannot be ordered yet."),
+    Availability.NOT_IN_EU: noop("It is not sold in the European Union."),
+}
+
+
+def exclusion(
+    accelerator: AcceleratorSpec, workload: Workload, servers: Sequence[ServerSpec], catalog: CatalogSnapshot
+) -> Refusal | None:
+    """Why this accelerator may not take part at all, whatever it can do; None when it may."""
+    stack = workload.placement.software_stack
+    refusal = _refusal_of(accelerator)
+    if text := _NOT_SOLD.get(accelerator.availability):
+        return refusal("catalog", Message.of(text))
+    if accelerator.vendor in workload.placement.vendors_excluded:
+        return refusal(
+            "stack", Message.of(noop("You asked for no products of {vendor}."), vendor=accelerator.vendor)
+        )
+    if stack != "any" and stack not in accelerator.software_stack:
+        return refusal(
+            "stack",
+            Message.of(
+                noop("Your software needs {stack}, which this accelerator does not run."), stack=stack.upper()
+            ),
+            Message.of(noop("Possible when your software also runs on another stack.")),
+        )
+    if not servers:
+        return refusal("server", Message.of(noop("The catalog has no complete server that takes it.")))
+    if (
+        accelerator.availability is not Availability.PART_OF_SYSTEM
+        and catalog.price_eur(accelerator.order_sku) is None
+    ):
+        if not any(server.status is ServerStatus.COMPLETE_SYSTEM for server in servers):
+            return refusal("catalog", Message.of(noop("It has no valid price in the catalog today.")))
+    return None
+
+
+def _refusal_of(accelerator: AcceleratorSpec):
+    def refuse(stage, reason: Message, change: Message | None = None) -> Refusal:
+        return Refusal(
+            subject=accelerator.sku, subject_name=accelerator.name, stage=stage, reason=reason, change=change
+        )
+
+    return refuse
+
+
+# ── what the loads of a workload add up to on one accelerator ───────────────────────────────────────────────────
+
+
+def combinations(
+    tables: Sequence[OptionTable], sku: str, targets: Sequence[float]
+) -> list[tuple[LoadOption, ...]]:
+    """Sensible choices of one option per load: for each demand target the few smallest options that carry it."""
+    found: dict[tuple[int, ...], tuple[LoadOption, ...]] = {}
+    for target in targets:
+        per_load = [_smallest(table[sku], target) for table in tables]
+        for combination in product(*per_load):
+            found.setdefault(tuple(map(id, combination)), combination)
+    return list(found.values())
+
+
+def _smallest(options: tuple[LoadOption, ...] | Refusal, target: float) -> list[LoadOption]:
+    if isinstance(options, Refusal):
+        return []
+    carrying = [
+        option for option in options if option.capacity_factor >= target or option.kind.endswith("training")
+    ]
+    return sorted(carrying, key=lambda option: (option.gpus, -option.capacity_factor))[:OPTIONS_PER_LOAD]
+
+
+def accelerators_needed(loads: Iterable[LoadOption], workload: Workload) -> int:
+    """Accelerators for all loads together.
+
+    Services hold theirs always. Jobs run one after another: on the services' accelerators when all services rest
+    outside office hours and every job fits in that window, else on accelerators of their own.
+    """
+    loads = tuple(loads)
+    services = sum(load.gpus for load in loads if not load.kind.endswith("training"))
+    jobs = [load for load in loads if load.kind.endswith("training")]
+    if not jobs:
+        return services
+    largest = max(job.gpus for job in jobs)
+    return max(services, largest) if may_share(jobs, workload) else services + largest
+
+
+def may_share(jobs: Sequence[LoadOption], workload: Workload) -> bool:
+    """Whether the jobs may use the services' accelerators when those are idle."""
+    resting = {LoadProfile.OFFICE_HOURS, LoadProfile.EXTENDED}
+    return bool(workload.services) and all(
+        service.profile in resting for service in workload.services
+    ) and all(job.shares_pool for job in jobs)  # fmt: skip
+
+
+def spread(loads: tuple[LoadOption, ...], spare: int) -> tuple[LoadOption, ...]:
+    """Give accelerators that come along with whole boards and servers to the service with the least headroom.
+
+    Capacity grows with the number of working replicas; the speed figures are recomputed when the option is explained.
+    """
+    current = list(loads)
+    while True:
+        fitting = [
+            index
+            for index, load in enumerate(current)
+            if load.kind in {"serving", "rate_serving"} and load.gpus_per_replica <= spare
+        ]
+        if not fitting:
+            return tuple(current)
+        least = min(fitting, key=lambda index: current[index].capacity_factor)
+        load = current[least]
+        working = load.replicas - load.spare_replicas
+        current[least] = load.model_copy(
+            update={
+                "replicas": load.replicas + 1,
+                "gpus": load.gpus + load.gpus_per_replica,
+                "capacity_factor": load.capacity_factor * (working + 1) / working,
+                "busy_fraction": load.busy_fraction * working / (working + 1),
+            }
+        )
+        spare -= load.gpus_per_replica
+
+
+def headroom(loads: Sequence[LoadOption]) -> float:
+    """Multiple of today's peak that the services carry; for jobs alone the slack in their deadline."""
+    services = [load for load in loads if not load.kind.endswith("training")]
+    return min(load.capacity_factor for load in (services or loads))
+
+
+def drafts(
+    accelerator: AcceleratorSpec,
+    tables: Sequence[OptionTable],
+    targets: Sequence[float],
+    workload: Workload,
+    catalog: CatalogSnapshot,
+    assumptions: Assumptions,
+) -> Iterator[Draft | Refusal]:
+    """Every legal system on this accelerator, and the refusals of the servers that cannot carry it."""
+    for loads in combinations(tables, accelerator.sku, targets):
+        needed = accelerators_needed(loads, workload)
+        for screened in screen_systems(accelerator, needed, loads, workload, catalog, assumptions):
+            if isinstance(screened, Refusal):
+                yield screened
+                continue
+            filled = spread(loads, screened.accelerators - needed)
+            yield Draft(accelerator, filled, screened, headroom(filled))
+
+
+def first_refusal(tables: Sequence[OptionTable], accelerator: AcceleratorSpec) -> Refusal | None:
+    """The reason of the first load that this accelerator cannot carry."""
+    for table in tables:
+        answer = table.get(accelerator.sku)
+        if isinstance(answer, Refusal):
+            return answer
+        if not answer:
+            return _refusal_of(accelerator)("speed", Message.of(noop("No arrangement meets the targets.")))
+    return None
+
+
+def beaten(accelerator: AcceleratorSpec, best: Draft, winner_eur: Decimal) -> Refusal:
+    """It works, but something better was found: say what it would cost."""
+    reason = Message.of(
+        noop(
+            "It works: {count} × {name} for about {price}, {percent} more than the cheapest system that does."
+        ),
+        count=best.screened.accelerators,
+        name=accelerator.name,
+        price=Quantity(value=float(best.price_eur), unit="EUR", digits=3),
+        percent=Quantity(value=float(best.price_eur / winner_eur - 1) * 100, unit="%", digits=2),
+    )
+    return _refusal_of(accelerator)("dominated", reason)

@@ -1,0 +1,173 @@
+"""Which of the legal systems become the three proposals, and how each is summed up."""
+
+from collections.abc import Callable, Mapping, Sequence
+
+from catalog.quantity import Message, Money, Quantity, noop
+from configurator.workload import Workload
+from quotes.sizing.assumptions import Assumptions
+from quotes.sizing.candidates import Draft
+from quotes.sizing.results import Candidate, Economics, LoadOption, Tier, Verdict
+
+
+def targets(workload: Workload, assumptions: Assumptions) -> Mapping[Tier, float]:
+    """The multiple of today's peak that each proposal must carry.
+
+    Room to grow follows the growth that the customer expects over the horizon, and is never less than its assumption.
+    """
+    grown = (1 + workload.growth.load_pct_per_year / 100) ** workload.growth.horizon_years
+    return {
+        Tier.LEAN: 1.0,
+        Tier.BALANCED: assumptions.balanced_headroom_factor,
+        Tier.ROOM_TO_GROW: max(grown, assumptions.room_headroom_factor),
+    }
+
+
+def choose(
+    drafts: Sequence[Draft], goals: Mapping[Tier, float], running_cost: Callable[[Draft], float]
+) -> dict[Tier, Draft]:
+    """At most one draft per tier, all different.
+
+    *Lean* is the cheapest that holds the targets today; *balanced* the cheapest to own (purchase and energy over the
+    horizon) of those with headroom; *room to grow* the one with the lowest price per unit of headroom among those
+    that carry the demand at the horizon.
+    """
+    if not drafts:
+        return {}
+    chosen = {Tier.LEAN: min(drafts, key=lambda draft: (draft.price_eur, draft.screened.wall_w))}
+    owning = {id(draft): float(draft.price_eur) + running_cost(draft) for draft in drafts}
+    scores: dict[Tier, Callable[[Draft], float]] = {
+        Tier.BALANCED: lambda draft: owning[id(draft)],
+        Tier.ROOM_TO_GROW: lambda draft: (
+            owning[id(draft)] / min(draft.headroom_factor, 3 * goals[Tier.ROOM_TO_GROW])
+        ),
+    }
+    for tier, score in scores.items():
+        rest = [
+            draft
+            for draft in drafts
+            if draft.headroom_factor >= goals[tier]
+            and not any(_same(draft, other) for other in chosen.values())
+        ]
+        if rest:
+            chosen[tier] = min(rest, key=score)
+    return chosen
+
+
+def _same(one: Draft, other: Draft) -> bool:
+    """Two drafts a customer would call the same system."""
+    return (one.accelerator.sku, one.screened.server, one.screened.accelerators) == (
+        other.accelerator.sku,
+        other.screened.server,
+        other.screened.accelerators,
+    )
+
+
+def recommended_tier(chosen: Mapping[Tier, Draft], workload: Workload) -> Tier:
+    """Balanced, unless the budget reaches only for less or there is no such proposal."""
+    affordable = [
+        tier
+        for tier in (Tier.BALANCED, Tier.ROOM_TO_GROW, Tier.LEAN)
+        if tier in chosen
+        and (workload.budget.max_eur is None or chosen[tier].price_eur <= workload.budget.max_eur)
+    ]
+    if Tier.BALANCED in affordable:
+        return Tier.BALANCED
+    return Tier.LEAN if Tier.LEAN in affordable or not affordable else affordable[0]
+
+
+# ── words ───────────────────────────────────────────────────────────────────────────────────────────────────────
+
+
+def answer(candidate: Candidate, economics: Economics | None) -> Message:
+    """The one sentence that answers the customer's question."""
+    system = candidate.system
+    one = noop("One server with {count} × {name}")
+    many = noop("{servers} servers with {count} × {name} in all")
+    head = Message.of(
+        one if system.nodes == 1 else many,
+        servers=system.nodes,
+        count=system.accelerators,
+        name=candidate.accelerator_name,
+    )
+    facts = {
+        "system": head,
+        "load": does(candidate.loads[0]),
+        "power": Quantity(value=system.power.wall_w / 1000, unit="kW", digits=2),
+        "price": Money(amount=candidate.price_eur.quantize(candidate.price_eur.__class__(1000))),
+    }
+    if economics and economics.break_even_month is not None:
+        text = noop(
+            "{system}: {load}; at most {power}; about {price} without VAT; pays itself back in month {month}."
+        )
+        return Message.of(text, month=round(economics.break_even_month), **facts)
+    return Message.of(noop("{system}: {load}; at most {power}; about {price} without VAT."), **facts)
+
+
+def does(load: LoadOption) -> Message:
+    """What the system does with one load, in one clause with the cautious end of each promise."""
+    speed = load.speed
+    if load.kind == "serving" and speed.ttft_p95_s and speed.tokens_s_per_user:
+        return Message.of(
+            noop("first word within {ttft} for 95 %, at least {rate} per person at the peak"),
+            ttft=Quantity(value=speed.ttft_p95_s.high, unit="s", digits=2),
+            rate=Quantity(value=speed.tokens_s_per_user.low, unit="tokens/s", digits=2),
+        )
+    if speed.run_hours:
+        hours = speed.run_hours
+        if hours.high >= 72:
+            return Message.of(
+                noop("one run takes at most {days}"),
+                days=Quantity(value=hours.high / 24, unit="days", digits=2),
+            )
+        return Message.of(
+            noop("one run takes at most {hours}"), hours=Quantity(value=hours.high, unit="hours", digits=2)
+        )
+    if speed.items_s_per_gpu:
+        return Message.of(
+            noop("at least {rate} in all"),
+            rate=Quantity(
+                value=speed.items_s_per_gpu.low * (load.replicas - load.spare_replicas),
+                unit="items/s",
+                digits=2,
+            ),
+        )
+    return load.limited_by
+
+
+def pros(tier: Tier, draft: Draft, others: Sequence[Draft]) -> tuple[Message, ...]:
+    rivals = [other for other in others if other is not draft]
+    found = [
+        Message.of(
+            noop("Carries {factor} today's peak."),
+            factor=Quantity(value=draft.headroom_factor, unit="×", digits=2),
+        )
+    ]
+    if rivals and all(draft.price_eur < other.price_eur for other in rivals):
+        found.append(Message.of(noop("The lowest price of the proposals.")))
+    if rivals and all(draft.screened.wall_w < other.screened.wall_w for other in rivals):
+        found.append(Message.of(noop("The lowest power draw of the proposals.")))
+    if rivals and all(_lead(draft) < _lead(other) for other in rivals):
+        found.append(Message.of(noop("The shortest lead time of the proposals.")))
+    if any(load.spare_replicas for load in draft.loads):
+        found.append(Message.of(noop("Keeps working when one accelerator fails.")))
+    return tuple(found)
+
+
+def cons(tier: Tier, draft: Draft, others: Sequence[Draft]) -> tuple[Message, ...]:
+    rivals = [other for other in others if other is not draft]
+    found = []
+    if any(load.verdict is Verdict.TIGHT for load in draft.loads):
+        found.append(Message.of(noop("Memory is tight: little is left for longer conversations.")))
+    if draft.headroom_factor < 1.1:
+        found.append(Message.of(noop("No room for growth.")))
+    if rivals and all(draft.price_eur > other.price_eur for other in rivals):
+        found.append(Message.of(noop("The highest price of the proposals.")))
+    if rivals and all(draft.screened.wall_w > other.screened.wall_w for other in rivals):
+        found.append(Message.of(noop("The highest power draw of the proposals.")))
+    if draft.screened.nodes == 1:
+        found.append(Message.of(noop("One server: maintenance stops the service.")))
+    return tuple(found)
+
+
+def _lead(draft: Draft) -> int:
+    return draft.screened.lead_time_weeks or 99

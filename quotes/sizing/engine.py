@@ -1,0 +1,275 @@
+"""Sizing, read as a table of contents: workload and catalog in, three explained systems and every refusal out."""
+
+from collections.abc import Mapping, Sequence
+from datetime import date
+
+from catalog.quantity import Message, Quantity, noop
+from catalog.specs import AcceleratorSpec, CatalogSnapshot
+from configurator.workload import Workload
+from quotes.sizing import choosing
+from quotes.sizing.advice import advice
+from quotes.sizing.assumptions import Assumptions
+from quotes.sizing.candidates import (
+    Draft,
+    beaten,
+    drafts,
+    exclusion,
+    first_refusal,
+    node_limits,
+    servers_for,
+)
+from quotes.sizing.compose import build_system
+from quotes.sizing.economics import economics, energy_eur_per_year, growth_phases
+from quotes.sizing.knowledge import Knowledge
+from quotes.sizing.loads import OptionTable, UnknownModel, explained, option_table, parts
+from quotes.sizing.results import Candidate, LoadOption, Refusal, SizedSystem, Sizing, Tier
+from quotes.sizing.trace import Finding, Severity
+
+
+def size(
+    workload: Workload, catalog: CatalogSnapshot, assumptions: Assumptions, knowledge: Knowledge, *, on: date
+) -> Sizing:
+    """Every legal system in the catalog, weighed; at most three proposed; each other accelerator refused with a reason.
+
+    Guarantees: pure and deterministic for equal arguments; each accelerator of the catalog is either in a proposal or
+    in `refusals`; a hard limit of the site is never exceeded.
+    """
+    servers = servers_for(catalog)
+    goals = choosing.targets(workload, assumptions)
+    try:
+        tables = _tables(workload, catalog, assumptions, knowledge, servers, tuple(goals.values()))
+    except UnknownModel as error:
+        return _infeasible(
+            workload, catalog, on, (Finding(severity=Severity.REFUSAL, message=error.message),), ()
+        )
+    found, refusals = _search(workload, catalog, assumptions, tables, servers, tuple(goals.values()))
+    chosen = choosing.choose(found, goals, lambda draft: _running_cost(draft, workload, assumptions))
+    if not chosen:
+        nothing = Finding(
+            severity=Severity.REFUSAL,
+            message=Message.of(noop("No system in the catalog meets all your wishes.")),
+            remedy=Message.of(
+                noop("The table below shows per accelerator what stands in the way and what would help.")
+            ),
+        )
+        return _infeasible(workload, catalog, on, (nothing,), refusals.values())
+    context = _Context(workload, catalog, assumptions, knowledge, on, tables)
+    systems = _finish(chosen, context)
+    proposed = {system.candidate.accelerator for system in systems}
+    return Sizing(
+        workload=workload,
+        catalog_version=catalog.version,
+        calculated_on=on,
+        systems=systems,
+        refusals=tuple(
+            [refusals[a.sku] for a in catalog.accelerators if a.sku in refusals and a.sku not in proposed]
+            + _beaten(found, proposed, chosen[Tier.LEAN])
+        ),
+        findings=tuple(advice(workload, systems, catalog, assumptions)) + _budget(workload, chosen),
+        assumptions_used=_assumptions_used(systems),
+        candidates_considered=len(found),
+    )
+
+
+class _Context:
+    """What every stage after the search needs."""
+
+    def __init__(
+        self,
+        workload: Workload,
+        catalog: CatalogSnapshot,
+        assumptions: Assumptions,
+        knowledge: Knowledge,
+        on: date,
+        tables: Sequence[OptionTable],
+    ) -> None:
+        self.workload, self.catalog, self.assumptions = workload, catalog, assumptions
+        self.knowledge, self.on, self.tables = knowledge, on, tables
+        self.servers = {server.sku: server for server in catalog.servers}
+        self.parts = {part.name: part for part in parts(workload)}
+
+
+def _tables(
+    workload: Workload,
+    catalog: CatalogSnapshot,
+    assumptions: Assumptions,
+    knowledge: Knowledge,
+    servers: Mapping[str, Sequence],
+    goals: Sequence[float],
+) -> list[OptionTable]:
+    limits = node_limits(catalog, servers)
+    return [
+        option_table(part, catalog.accelerators, limits, catalog, assumptions, knowledge, goals)
+        for part in parts(workload)
+    ]
+
+
+def _search(
+    workload: Workload,
+    catalog: CatalogSnapshot,
+    assumptions: Assumptions,
+    tables: Sequence[OptionTable],
+    servers: Mapping[str, Sequence],
+    goals: Sequence[float],
+) -> tuple[list[Draft], dict[str, Refusal]]:
+    """All legal systems, and for each accelerator without one the reason that came closest to working."""
+    found: list[Draft] = []
+    refusals: dict[str, Refusal] = {}
+    for accelerator in catalog.accelerators:
+        refusal = exclusion(accelerator, workload, servers[accelerator.sku], catalog) or first_refusal(
+            tables, accelerator
+        )
+        if refusal:
+            refusals[accelerator.sku] = refusal
+            continue
+        results = list(drafts(accelerator, tables, goals, workload, catalog, assumptions))
+        legal = [result for result in results if isinstance(result, Draft)]
+        found += legal
+        if not legal:
+            refusals[accelerator.sku] = _nearest(results, accelerator)
+    return found, refusals
+
+
+def _nearest(results: Sequence[Draft | Refusal], accelerator: AcceleratorSpec) -> Refusal:
+    """The refusal that came last in the chain of checks: the one with the least left to solve."""
+    stages = ("catalog", "stack", "memory", "speed", "server", "site", "budget")
+    refused = [result for result in results if isinstance(result, Refusal)]
+    if not refused:
+        text = Message.of(noop("No server in the catalog carries the needed number."))
+        return Refusal(subject=accelerator.sku, subject_name=accelerator.name, reason=text, stage="server")
+    nearest = max(refused, key=lambda refusal: stages.index(refusal.stage) if refusal.stage in stages else 0)
+    return nearest.model_copy(update={"subject": accelerator.sku, "subject_name": accelerator.name})
+
+
+def _running_cost(draft: Draft, workload: Workload, assumptions: Assumptions) -> float:
+    """Energy over the horizon, euro."""
+    yearly = energy_eur_per_year(draft.screened.wall_w, workload, assumptions)
+    return float(yearly) * workload.growth.horizon_years
+
+
+def _finish(chosen: Mapping[Tier, Draft], context: _Context) -> tuple[SizedSystem, ...]:
+    recommended = choosing.recommended_tier(chosen, context.workload)
+    everyone = list(chosen.values())
+    systems = []
+    for tier in Tier:
+        if tier not in chosen:
+            continue
+        draft = chosen[tier]
+        candidate = _candidate(draft, context)
+        money = economics(
+            candidate,
+            context.workload,
+            context.catalog,
+            context.assumptions,
+            purchase_eur=candidate.price_eur,
+            on=context.on,
+            cloud_options=_cloud_options(context),
+        )
+        systems.append(
+            SizedSystem(
+                tier=tier,
+                recommended=tier is recommended,
+                candidate=candidate,
+                economics=money,
+                growth=growth_phases(candidate, context.workload, context.assumptions),
+                pros=choosing.pros(tier, draft, everyone),
+                cons=choosing.cons(tier, draft, everyone),
+                answer=choosing.answer(candidate, money),
+            )
+        )
+    return tuple(systems)
+
+
+def _candidate(draft: Draft, context: _Context) -> Candidate:
+    loads = tuple(
+        explained(
+            load,
+            context.parts[load.load],
+            draft.accelerator,
+            context.catalog,
+            context.assumptions,
+            context.knowledge,
+        )
+        for load in draft.loads
+    )
+    system = build_system(
+        draft.accelerator,
+        context.servers[draft.screened.server],
+        draft.screened.accelerators,
+        loads,
+        context.workload,
+        context.catalog,
+        context.assumptions,
+    )
+    if isinstance(system, Refusal):
+        raise RuntimeError(f"screened but not buildable: {system.reason}")
+    return Candidate(
+        key=f"{draft.accelerator.sku}|{draft.screened.server}|{draft.screened.accelerators}",
+        accelerator=draft.accelerator.sku,
+        accelerator_name=draft.accelerator.name,
+        loads=loads,
+        system=system,
+        price_eur=draft.price_eur,
+        headroom_factor=draft.headroom_factor,
+        expected_w=system.power.expected_w,
+    )
+
+
+def _cloud_options(context: _Context) -> dict[str, tuple[LoadOption, ...]]:
+    """By accelerator: the smallest option of each load, where every load has one (rented hardware included)."""
+    found = {}
+    for accelerator in context.catalog.accelerators:
+        answers = [table.get(accelerator.sku) for table in context.tables]
+        if all(answer and not isinstance(answer, Refusal) for answer in answers):
+            found[accelerator.sku] = tuple(min(answer, key=lambda o: o.gpus) for answer in answers)  # type: ignore[union-attr, arg-type]
+    return found
+
+
+def _beaten(found: Sequence[Draft], proposed: set[str | None], cheapest: Draft) -> list[Refusal]:
+    best: dict[str, Draft] = {}
+    for draft in found:
+        sku = draft.accelerator.sku
+        if sku not in proposed and (sku not in best or draft.price_eur < best[sku].price_eur):
+            best[sku] = draft
+    return [beaten(draft.accelerator, draft, cheapest.price_eur) for draft in best.values()]
+
+
+def _budget(workload: Workload, chosen: Mapping[Tier, Draft]) -> tuple[Finding, ...]:
+    limit = workload.budget.max_eur
+    cheapest = min(draft.price_eur for draft in chosen.values())
+    if limit is None or cheapest <= limit:
+        return ()
+    message = Message.of(
+        noop(
+            "Your budget of {budget} does not reach: the cheapest system that does what you ask costs about {price}."
+        ),
+        budget=Quantity(value=float(limit), unit="EUR", digits=4),
+        price=Quantity(value=float(cheapest), unit="EUR", digits=3),
+    )
+    remedy = Message.of(
+        noop("Relax the speed, choose a smaller model, start with fewer people, or rent the peaks.")
+    )
+    return (Finding(severity=Severity.WARNING, message=message, about="budget.max_eur", remedy=remedy),)
+
+
+def _assumptions_used(systems: Sequence[SizedSystem]) -> tuple[str, ...]:
+    keys: set[str] = set()
+    for system in systems:
+        figures = [
+            *system.figures,
+            *system.candidate.system.figures,
+            *(figure for load in system.candidate.loads for figure in load.figures),
+            *(system.economics.figures if system.economics else ()),
+        ]
+        keys |= {item.assumption for figure in figures for item in figure.inputs if item.assumption}
+    return tuple(sorted(keys))
+
+
+def _infeasible(workload, catalog, on, findings, refusals) -> Sizing:
+    return Sizing(
+        workload=workload,
+        catalog_version=catalog.version,
+        calculated_on=on,
+        refusals=tuple(refusals),
+        findings=tuple(findings),
+    )
