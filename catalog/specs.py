@@ -384,6 +384,8 @@ class ModelArchitecture(Frozen):
     sliding_kv_heads: int | None = None  # when sliding layers differ
     sliding_head_dim: int | None = None
     recurrent_state_elements: int = 0  # per sequence, all linear layers together
+    attentionless_layers: int = 0  # decoder layers that hold a feed-forward part and no mixer (Nemotron-H)
+    feed_forward_layers: int | None = None  # layers with a feed-forward part; None = every layer
     sparse_top_k: int = 0  # indexed sparse attention reads at most this many tokens
     mtp_layers: int = 0
     multimodal: bool = False
@@ -392,7 +394,10 @@ class ModelArchitecture(Frozen):
     # published counts, billions; None = derived from the dimensions
     total_params_b: float | None = None
     active_params_b: float | None = None
+    encoder_params_b: float = 0  # vision or audio encoder, in memory but outside the counts below
     native_format: str = "bf16"  # precision of the published checkpoint: bf16, fp8, mxfp4, nvfp4, int4 …
+    sixteen_bit: frozenset[Literal["attention", "dense", "shared", "experts", "other"]] = frozenset()
+    """Parts that the published quantised checkpoint keeps in 16 bit, besides embeddings, head, norms and router."""
     quantised_from: str | None = None
     licence: str = ""
     standard_structure: bool = True  # False: dimensions do not tell the whole structure, intervals widen
@@ -409,12 +414,12 @@ class ModelArchitecture(Frozen):
     @property
     def full_layers(self) -> int:
         """Layers whose cache grows with the whole context."""
-        return self.layers - self.sliding_layers - self.linear_layers
+        return self.layers - self.sliding_layers - self.linear_layers - self.attentionless_layers
 
     @model_validator(mode="after")
     def _layers_add_up(self) -> "ModelArchitecture":
-        if self.sliding_layers + self.linear_layers > self.layers:
-            raise ValueError("sliding_layers + linear_layers exceed layers")
+        if self.sliding_layers + self.linear_layers + self.attentionless_layers > self.layers:
+            raise ValueError("sliding_layers + linear_layers + attentionless_layers exceed layers")
         if self.experts and not 0 < self.experts_per_token <= self.experts:
             raise ValueError("experts_per_token must lie between 1 and experts")
         return self
