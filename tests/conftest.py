@@ -4,10 +4,12 @@ from collections.abc import Callable
 from io import StringIO
 
 import pytest
-from django.contrib.auth.models import Group, User
+from django.contrib.auth.models import User
 from django.core.management import call_command, get_commands
 from django.test import Client
 from pytest_django.plugin import DjangoDbBlocker
+
+from tests.cast import enter
 
 DATABASE_FIXTURES = {
     "db",
@@ -68,37 +70,22 @@ def catalog(_seed_catalog: None, db: None) -> None:
     """The seed catalog is in the database; changes to it are undone after the test."""
 
 
-def _staff(name: str, role: str, **flags: bool) -> User:
-    user = User.objects.create_user(
-        name,
-        f"{name}@rekenkracht.example",
-        f"{name}-{name}-{name}",
-        first_name=name.title(),
-        is_staff=True,
-        **flags,
-    )
-    # The roles come with the migrations; a role that is missing there must fail here.
-    if role:
-        user.groups.add(Group.objects.get(name=role))
-    return user
-
-
 @pytest.fixture
 def saskia(db: None) -> User:
     """Sells: opens, changes and issues quotes."""
-    return _staff("saskia", "sales")
+    return enter("saskia")
 
 
 @pytest.fixture
 def carlo(db: None) -> User:
     """Keeps the catalog: parts, prices and figures."""
-    return _staff("carlo", "catalog editor")
+    return enter("carlo")
 
 
 @pytest.fixture
 def ada(db: None) -> User:
     """Administers everything."""
-    return _staff("ada", "", is_superuser=True)
+    return enter("ada")
 
 
 @pytest.fixture
