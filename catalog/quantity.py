@@ -70,7 +70,8 @@ def _plain(value: Any) -> str:
         case Quantity():
             return f"{significant(value.value, value.digits)} {value.unit}".strip()
         case Span():
-            return f"{significant(value.low, value.digits)}–{significant(value.high, value.digits)} {value.unit}".strip()
+            low, high = (significant(bound, value.digits) for bound in (value.low, value.high))
+            return f"{low}–{high} {value.unit}".strip()
         case Money():
             return f"{value.currency} {value.amount:,.2f}"
         case _:

@@ -79,12 +79,9 @@ def exclusion(
         )
     if not servers:
         return refusal("server", Message.of(noop("The catalog has no complete server that takes it.")))
-    if (
-        accelerator.availability is not Availability.PART_OF_SYSTEM
-        and catalog.price_eur(accelerator.order_sku) is None
-    ):
-        if not any(server.status is ServerStatus.COMPLETE_SYSTEM for server in servers):
-            return refusal("catalog", Message.of(noop("It has no valid price in the catalog today.")))
+    inside = any(server.status is ServerStatus.COMPLETE_SYSTEM for server in servers)
+    if not inside and catalog.price_eur(accelerator.order_sku) is None:
+        return refusal("catalog", Message.of(noop("It has no valid price in the catalog today.")))
     return None
 
 

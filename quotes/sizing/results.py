@@ -40,7 +40,7 @@ class Verdict(StrEnum):
 
 
 class MemoryBreakdown(Frozen):
-    """One GPU's memory, GiB. The parts sum to `total_gib`; `free_gib` may be negative for an option that does not fit."""
+    """One GPU's memory, GiB. The parts sum to `total_gib`; a negative `free_gib` says by how much it does not fit."""
 
     total_gib: float
     weights_gib: float
