@@ -91,9 +91,9 @@ def priced(lines: Iterable[PricedLine], vat_rate_pct: Decimal) -> PricedSystem:
 def price_lines(bill: Iterable[BillLine], catalog: CatalogSnapshot) -> list[PricedLine]:
     """Fixed prices first, then the services that are a percentage of the hardware among them."""
     bill = tuple(bill)
-    fixed = {line: _fixed(line, catalog) for line in bill if line.pct_of_hardware is None}
-    hardware = sum((row.net_eur for row in fixed.values() if row.role not in SERVICES), Decimal(0))
-    return [fixed.get(line) or _percentage(line, hardware) for line in bill]
+    fixed = [_fixed(line, catalog) if line.pct_of_hardware is None else None for line in bill]
+    hardware = sum((row.net_eur for row in fixed if row and row.role not in SERVICES), Decimal(0))
+    return [row or _percentage(line, hardware) for line, row in zip(bill, fixed, strict=True)]
 
 
 def _fixed(line: BillLine, catalog: CatalogSnapshot) -> PricedLine:
