@@ -3,8 +3,12 @@
 from catalog.quantity import Frozen, noop
 from quotes.sizing.assumptions.base import assume
 
+_LOGS = "59 start-up logs of vLLM 0.19 on H100 (llm-d-planner, accuracy results)"
+_VLLM = "defaults of vLLM for a server on a data-centre GPU"
+
 
 class ServingAssumptions(Frozen):
+    # memory
     memory_utilisation_fraction: float = assume(
         0.90,
         unit="",
@@ -12,4 +16,108 @@ class ServingAssumptions(Frozen):
         high=0.98,
         label=noop("Share of GPU memory that the serving engine may use"),
         source="default of vLLM (gpu_memory_utilization)",
+    )
+    sglang_static_fraction: float = assume(
+        0.87,
+        unit="",
+        low=0.5,
+        high=0.95,
+        label=noop("Share of GPU memory that SGLang gives to weights and KV cache"),
+        source="default of SGLang on data-centre GPUs (mem-fraction-static)",
+    )
+    trtllm_free_fraction: float = assume(
+        0.90,
+        unit="",
+        low=0.5,
+        high=0.98,
+        label=noop("Share of the memory left after loading that TensorRT-LLM gives to the KV cache"),
+        source="default of TensorRT-LLM (free_gpu_memory_fraction)",
+    )
+    driver_reserve_gib: float = assume(
+        0.45,
+        unit="GiB",
+        low=0,
+        high=2,
+        label=noop("Memory that the driver reports but no program gets"),
+        source="79.19 of 79.65 GiB on H100, 23.58 of 24.00 on RTX 3090, 31.37 of 31.84 on RTX 5090",
+    )
+    engine_context_gib: float = assume(
+        0.25,
+        unit="GiB",
+        low=0,
+        high=4,
+        label=noop("Engine context on one GPU"),
+        source=_LOGS + ", 0.24–0.46 GiB on one GPU",
+    )
+    engine_collectives_gib: float = assume(
+        1.85,
+        unit="GiB",
+        low=0,
+        high=6,
+        label=noop("Collective buffers when several GPUs serve one model"),
+        source=_LOGS + ", 2.06–2.17 GiB in all with two or four GPUs",
+    )
+    graph_base_gib: float = assume(
+        0.35,
+        unit="GiB",
+        low=0,
+        high=4,
+        label=noop("Captured graphs, fixed part"),
+        source=_LOGS,
+    )
+    graph_mib_per_layer: float = assume(
+        18,
+        unit="MiB",
+        low=0,
+        high=100,
+        label=noop("Captured graphs, per layer of the model"),
+        source=_LOGS + ", 0.5–1.9 GiB",
+    )
+    batched_tokens_count: float = assume(
+        8192,
+        unit="tokens",
+        low=256,
+        high=131_072,
+        label=noop("Tokens that the engine computes in one step at most"),
+        source=_VLLM + " (max_num_batched_tokens)",
+    )
+    sampled_sequences_count: float = assume(
+        1024,
+        unit="sequences",
+        low=1,
+        high=4096,
+        label=noop("Sequences for which the engine reserves sampling memory"),
+        source=_VLLM + " (max_num_seqs)",
+    )
+    logit_bytes: float = assume(
+        15.3,
+        unit="bytes",
+        low=2,
+        high=40,
+        label=noop("Memory per sampled sequence and vocabulary entry"),
+        source=_LOGS + ", 14.9–15.9 bytes over six vocabularies",
+    )
+    image_reserve_mib_per_token: float = assume(
+        0.5,
+        unit="MiB",
+        low=0,
+        high=8,
+        label=noop("Reserve for the largest image, per image token"),
+        source="planning value: vision encoders with flash attention; older engines took five times as much",
+    )
+    memory_margin_gib: float = assume(
+        1.0,
+        unit="GiB",
+        low=0,
+        high=10,
+        label=noop("Memory that may turn out to be missing before a fit is called tight"),
+        source="largest difference between releases of one engine for the same model, outside full prompts",
+    )
+    window_aware_fraction: float = assume(
+        1,
+        unit="",
+        low=0,
+        high=1,
+        label=noop("Engine keeps only the window of sliding-window layers (1) or their whole context (0)"),
+        source="vLLM since 0.21 and SGLang keep the window; llama.cpp and older engines reserve the full length",
     )

@@ -1,0 +1,249 @@
+"""What is on each GPU while a language model is served, and how many tokens fit beside it.
+
+The identity of the engines' start-up logs: usable memory = what the driver reports less its own reserve, times the
+engine's share; less weights, activations, runtime; what remains is the KV pool. Sizes in GiB (2^30 bytes) of the
+*smallest* worker. Everything accepts scalars and arrays of layouts and GPUs.
+"""
+
+from dataclasses import dataclass
+from enum import StrEnum
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from catalog.specs import ModelArchitecture
+from quotes.sizing.architecture import (
+    BYTES_GIB,
+    WeightFormat,
+    expert_layers,
+    kv_bytes_of_sequence,
+    kv_bytes_per_token_full,
+    kv_bytes_per_token_sliding,
+    state_bytes,
+    weight_bytes_by_part,
+)
+from quotes.sizing.assumptions import Assumptions
+from quotes.sizing.results import Verdict
+
+type Values = NDArray[np.float64]
+
+
+class Pool(StrEnum):
+    """How an engine cuts its KV pool out of the memory."""
+
+    SHARE_OF_TOTAL = "share_of_total"  # vLLM: (total × share) − everything else
+    STATIC = "static"  # SGLang: total × share − weights; the rest is for runtime and activations
+    SHARE_OF_FREE = "share_of_free"  # TensorRT-LLM: (total − everything else) × share
+
+
+@dataclass(frozen=True, slots=True)
+class EngineMemory:
+    """The habits of one engine version. `graphs_inside`: captured graphs count against the engine's share."""
+
+    pool: Pool
+    share_fraction: float
+    driver_reserve_gib: float
+    context_gib: float
+    collectives_gib: float
+    graph_base_gib: float
+    graph_mib_per_layer: float
+    batched_tokens: float
+    sampled_sequences: float
+    logit_bytes: float
+    image_reserve_mib_per_token: float
+    margin_gib: float
+    window_aware: bool = True
+    graphs_inside: bool = True
+    chunked_prefill: bool = True
+
+
+def engine_memory(engine: str, assumptions: Assumptions) -> EngineMemory:
+    """Today's habits of `engine` (vllm, sglang, trtllm) under `assumptions`."""
+    pool, share = {
+        "sglang": (Pool.STATIC, assumptions.sglang_static_fraction),
+        "trtllm": (Pool.SHARE_OF_FREE, assumptions.trtllm_free_fraction),
+    }.get(engine, (Pool.SHARE_OF_TOTAL, assumptions.memory_utilisation_fraction))
+    return EngineMemory(
+        pool=pool,
+        share_fraction=share,
+        driver_reserve_gib=assumptions.driver_reserve_gib,
+        context_gib=assumptions.engine_context_gib,
+        collectives_gib=assumptions.engine_collectives_gib,
+        graph_base_gib=assumptions.graph_base_gib,
+        graph_mib_per_layer=assumptions.graph_mib_per_layer,
+        batched_tokens=assumptions.batched_tokens_count,
+        sampled_sequences=assumptions.sampled_sequences_count,
+        logit_bytes=assumptions.logit_bytes,
+        image_reserve_mib_per_token=assumptions.image_reserve_mib_per_token,
+        margin_gib=assumptions.memory_margin_gib,
+        window_aware=assumptions.window_aware_fraction >= 0.5,
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class Split:
+    """How one replica is laid over GPUs. Each may be an array. `dp` > 1: attention runs data-parallel over the
+    replica's GPUs, each with its own requests, and experts are spread over all of them."""
+
+    tp: ArrayLike = 1
+    pp: ArrayLike = 1
+    dp: ArrayLike = 1
+
+    @property
+    def gpus(self) -> Values:
+        return np.asarray(self.tp, float) * np.asarray(self.pp, float) * np.asarray(self.dp, float)
+
+
+@dataclass(frozen=True, slots=True)
+class MemoryBudget:
+    """GiB per GPU of the smallest worker. `kv_pool_gib` may be negative: then the weights alone do not fit."""
+
+    total_gib: Values
+    weights_gib: Values
+    activations_gib: Values
+    runtime_gib: Values
+    held_back_gib: Values  # driver reserve and what the engine's share leaves out
+    kv_pool_gib: Values
+
+
+def weights_gib(arch: ModelArchitecture, form: WeightFormat, split: Split) -> Values:
+    """Of the fullest worker: tensor parallelism divides every matrix, the router and the encoder are copied, experts
+    spread over all GPUs of the replica, a pipeline stage holds its layers and an end of the model."""
+    part = weight_bytes_by_part(arch, form)
+    tp, pp, dp = (np.asarray(value, float) for value in (split.tp, split.pp, split.dp))
+    stage = np.ceil(arch.layers / pp) / arch.layers
+    body = (part["attention"] + part["other"] + part["dense"] + part["shared"]) / tp + part["router"]
+    ends = part["embedding"] + np.where(pp > 1, 0.0, part["head"])
+    return (stage * (body + part["experts"] / (tp * dp)) + ends / tp + part["encoder"]) / BYTES_GIB
+
+
+def activations_gib(
+    arch: ModelArchitecture, engine: EngineMemory, split: Split, context_tokens: ArrayLike = 0
+) -> Values:
+    """Peak while profiling: the larger of sampling (sequences × vocabulary) and the widest layer of one batch of
+    prompt tokens, plus the expert workspace, plus the largest image.
+
+    Engines that do not cut prompts into chunks compute `context_tokens` at once.
+    """
+    tokens = np.asarray(engine.batched_tokens, float)
+    if not engine.chunked_prefill:
+        tokens = np.maximum(tokens, context_tokens)
+    tp = np.asarray(split.tp, float)
+    sampling = engine.sampled_sequences * arch.vocabulary * engine.logit_bytes
+    width = 3 * max(arch.feed_forward, arch.shared_expert_width) / tp + 4 * arch.hidden
+    workspace = np.zeros_like(tp)
+    if expert_layers(arch):
+        workspace = 2 * tokens * arch.experts_per_token * (
+            3 * arch.expert_width / tp + (arch.expert_latent or arch.hidden)
+        )  # fmt: skip
+    image = arch.image_tokens_max * engine.image_reserve_mib_per_token * 2**20 if arch.multimodal else 0.0
+    return (np.maximum(sampling, 2 * tokens * width) + workspace + image) / BYTES_GIB
+
+
+def graphs_gib(arch: ModelArchitecture, engine: EngineMemory, split: Split) -> Values:
+    layers = np.ceil(arch.layers / np.asarray(split.pp, float))
+    return engine.graph_base_gib + engine.graph_mib_per_layer * layers / 1024
+
+
+def memory_budget(
+    arch: ModelArchitecture,
+    form: WeightFormat,
+    split: Split,
+    reported_gib: ArrayLike,
+    engine: EngineMemory,
+    context_tokens: ArrayLike = 0,
+) -> MemoryBudget:
+    """Divide one GPU's memory. `reported_gib` is what the driver reports, GiB."""
+    total = np.asarray(reported_gib, float)
+    weights = weights_gib(arch, form, split)
+    activations = activations_gib(arch, engine, split, context_tokens)
+    tensor_parallel = np.asarray(split.tp, float) * np.asarray(split.dp, float) > 1
+    runtime = engine.context_gib + np.where(tensor_parallel, engine.collectives_gib, 0.0)
+    graphs = graphs_gib(arch, engine, split)
+    usable = total - engine.driver_reserve_gib
+    match engine.pool:
+        case Pool.SHARE_OF_TOTAL:
+            inside = runtime + (graphs if engine.graphs_inside else 0.0)
+            pool = usable * engine.share_fraction - weights - activations - inside
+            held_back = total - usable * engine.share_fraction
+            runtime = inside
+        case Pool.STATIC:
+            pool = usable * engine.share_fraction - weights
+            runtime = runtime + graphs
+            activations = np.minimum(activations, usable * (1 - engine.share_fraction))
+            held_back = total - weights - pool - activations - runtime
+        case Pool.SHARE_OF_FREE:
+            runtime = runtime + graphs
+            free = usable - weights - activations - runtime
+            pool = np.where(free > 0, free * engine.share_fraction, free)
+            held_back = total - weights - activations - runtime - pool
+    shape = np.broadcast_shapes(*(np.shape(value) for value in (total, weights, activations, runtime, pool)))
+    parts = (total, weights, activations, runtime, held_back, pool)
+    return MemoryBudget(*(np.broadcast_to(np.asarray(value, float), shape) for value in parts))
+
+
+# ── what fits in the pool ───────────────────────────────────────────────────────────────────────────────────────
+
+
+def kv_gib_of_sequence(
+    arch: ModelArchitecture, tokens: ArrayLike, kv_bytes: ArrayLike, split: Split, engine: EngineMemory
+) -> Values:
+    """Per GPU of the fullest stage, GiB, of one sequence."""
+    stage = np.ceil(arch.layers / np.asarray(split.pp, float)) / arch.layers
+    bytes_ = kv_bytes_of_sequence(arch, tokens, kv_bytes, split.tp, window_aware=engine.window_aware)
+    return stage * bytes_ / BYTES_GIB
+
+
+def kv_capacity_sequences(
+    arch: ModelArchitecture,
+    tokens: ArrayLike,
+    kv_bytes: ArrayLike,
+    split: Split,
+    pool_gib: ArrayLike,
+    engine: EngineMemory,
+) -> Values:
+    """Sequences of `tokens` tokens that one replica holds; with data-parallel attention on all its ranks together."""
+    one = kv_gib_of_sequence(arch, tokens, kv_bytes, split, engine)
+    return np.maximum(0.0, np.asarray(pool_gib, float)) / one * np.asarray(split.dp, float)
+
+
+def kv_capacity_tokens(
+    arch: ModelArchitecture,
+    kv_bytes: ArrayLike,
+    split: Split,
+    pool_gib: ArrayLike,
+    engine: EngineMemory,
+    sequence_tokens: float = 8192,
+) -> Values:
+    """Live tokens of one replica, in sequences of `sequence_tokens` (which matters for windows and states only)."""
+    sequences = kv_capacity_sequences(arch, sequence_tokens, kv_bytes, split, pool_gib, engine)
+    return sequences * sequence_tokens
+
+
+def largest_context_tokens(
+    arch: ModelArchitecture, kv_bytes: ArrayLike, split: Split, pool_gib: ArrayLike, engine: EngineMemory
+) -> Values:
+    """Longest single sequence that the pool of one rank holds, within the model's positions; 0 when none does."""
+    stage = np.ceil(arch.layers / np.asarray(split.pp, float)) / arch.layers
+    room = np.maximum(0.0, np.asarray(pool_gib, float)) * BYTES_GIB / stage
+    full = kv_bytes_per_token_full(arch, kv_bytes, split.tp)
+    sliding = kv_bytes_per_token_sliding(arch, kv_bytes, split.tp)
+    state = state_bytes(arch, split.tp)
+    limit = float(arch.max_context) if arch.max_context else np.inf
+    whole = room > state
+    if not (engine.window_aware and arch.sliding_window):
+        tokens = (room - state) / np.maximum(full + sliding, 1e-9)
+    else:
+        inside = (room - state) / np.maximum(full + sliding, 1e-9)
+        beyond = (room - state - arch.sliding_window * sliding) / np.maximum(full, 1e-9)
+        tokens = np.where(inside <= arch.sliding_window, inside, np.maximum(beyond, arch.sliding_window))
+    return np.where(whole, np.floor(np.minimum(tokens, limit)), 0.0)
+
+
+def verdict(pool_gib: float, needed_gib: float, margin_gib: float) -> Verdict:
+    """`tight` when losing `margin_gib` of the pool, or a tenth of it, would undo the fit."""
+    if pool_gib < needed_gib or pool_gib <= 0:
+        return Verdict.OOM
+    if min(pool_gib - margin_gib, 0.9 * pool_gib) < needed_gib:
+        return Verdict.TIGHT
+    return Verdict.FITS
