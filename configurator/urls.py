@@ -1,9 +1,11 @@
 """The addresses of the site."""
 
+from django.conf import settings
 from django.contrib import admin
 from django.urls import include, path
 
 from configurator.health import healthz
+from configurator.styleguide import styleguide
 
 urlpatterns = [
     path("", include("configurator.wizard.urls")),
@@ -12,3 +14,6 @@ urlpatterns = [
     path("i18n/", include("django.conf.urls.i18n")),
     path("healthz", healthz, name="healthz"),
 ]
+
+if settings.SITE_MODE != "production":
+    urlpatterns.append(path("styleguide/", styleguide, name="styleguide"))

@@ -1,0 +1,220 @@
+"""Numbers, money, dates and sentences in the reader's language: the only place where they become text.
+
+Every function writes for the active Django language; wrap a call in `django.utils.translation.override` to write a
+document in *its* language. Units follow after a narrow no-break space, ranges have an en dash, and no more digits are
+shown than are known.
+"""
+
+from collections.abc import Callable
+from datetime import date
+from decimal import ROUND_HALF_UP, Decimal
+from math import isinf, isnan
+from typing import Any, Literal
+
+from babel import Locale
+from babel.dates import format_date
+from babel.numbers import format_currency, format_decimal
+from django.utils.translation import get_language, gettext, ngettext
+
+from catalog.quantity import Message, Money, Quantity, Span
+
+THIN = "\N{NARROW NO-BREAK SPACE}"
+DASH = "\N{EN DASH}"
+LOCALES = {"nl": "nl_NL", "en": "en_GB"}
+
+type Number = int | float | Decimal
+type MoneyStyle = Literal["exact", "round"]
+
+
+def locale() -> Locale:
+    """CLDR locale of the active language; English when the language has none here."""
+    language = (get_language() or "en").split("-")[0]
+    return Locale.parse(LOCALES.get(language, LOCALES["en"]))
+
+
+# ── numbers ─────────────────────────────────────────────────────────────────────────────────────────────────────
+
+
+def rounded(value: Number, digits: int) -> Decimal:
+    """`value` to `digits` significant digits, without trailing zeros behind the point."""
+    number = Decimal(f"{Decimal(str(value)):.{digits - 1}e}")
+    return number.quantize(Decimal(1)) if number == number.to_integral_value() else number.normalize()
+
+
+def number(value: Number | None, digits: int | None = None) -> str:
+    """`1.234,5`; with `digits`, no more significant digits than that. None and NaN are the word for unknown."""
+    if value is None or isnan(value):
+        return gettext("unknown")
+    if isinf(value):
+        return "∞" if value > 0 else "\N{MINUS SIGN}∞"
+    exact = rounded(value, digits) if digits else Decimal(str(value))
+    return format_decimal(exact, format="#,##0.###############", locale=locale(), decimal_quantization=False)
+
+
+def percent(fraction: Number | None, digits: int = 2) -> str:
+    """A fraction as `71 %` (Dutch) or `71%` (English)."""
+    return _percent(None if fraction is None else fraction * 100, digits)
+
+
+def _percent(value: Number | None, digits: int) -> str:
+    text = number(value, digits)
+    return text if value is None else f"{text}{_gap('%')}%"
+
+
+def _gap(unit: str) -> str:
+    if unit == "%":
+        return THIN if locale().language == "nl" else ""
+    return THIN
+
+
+# ── units ───────────────────────────────────────────────────────────────────────────────────────────────────────
+# Symbols (GiB, kW, tokens/s) are written as they are; words are counted and translated.
+
+COUNTED: dict[str, Callable[[int], str]] = {
+    "years": lambda n: ngettext("year", "years", n),
+    "months": lambda n: ngettext("month", "months", n),
+    "weeks": lambda n: ngettext("week", "weeks", n),
+    "days": lambda n: ngettext("day", "days", n),
+    "hours": lambda n: ngettext("hour", "hours", n),
+    "minutes": lambda n: ngettext("minute", "minutes", n),
+    "servers": lambda n: ngettext("server", "servers", n),
+    "nodes": lambda n: ngettext("node", "nodes", n),
+    "racks": lambda n: ngettext("rack", "racks", n),
+    "switches": lambda n: ngettext("switch", "switches", n),
+    "cards": lambda n: ngettext("card", "cards", n),
+    "users": lambda n: ngettext("user", "users", n),
+    "people": lambda n: ngettext("person", "people", n),
+    "requests": lambda n: ngettext("request", "requests", n),
+    "images": lambda n: ngettext("image", "images", n),
+    "samples": lambda n: ngettext("sample", "samples", n),
+    "documents": lambda n: ngettext("document", "documents", n),
+    "cameras": lambda n: ngettext("camera", "cameras", n),
+    "replicas": lambda n: ngettext("replica", "replicas", n),
+    "layers": lambda n: ngettext("layer", "layers", n),
+    "parameters": lambda n: ngettext("parameter", "parameters", n),
+    "runs": lambda n: ngettext("run", "runs", n),
+    "measurements": lambda n: ngettext("measurement", "measurements", n),
+    "cores": lambda n: ngettext("core", "cores", n),
+    "ports": lambda n: ngettext("port", "ports", n),
+    "units": lambda n: ngettext("unit", "units", n),
+}
+_SINGULAR = {word[:-1]: word for word in COUNTED if word.endswith("s")}
+
+
+def unit_name(unit: str, value: Number = 2) -> str:
+    """The unit in the reader's language, in the number of `value`; 'kWh/year' is translated part by part."""
+    head, *rest = unit.split("/")
+    per = [_word(part, 1) for part in rest]
+    return "/".join([_word(head, 1 if value == 1 else 2), *per])
+
+
+def _word(word: str, count: int) -> str:
+    if word == "h":
+        return gettext("h")
+    if word in _SINGULAR:
+        return COUNTED[_SINGULAR[word]](1)
+    return COUNTED[word](count) if word in COUNTED else word
+
+
+def quantity(value: Quantity | Number | None, unit: str = "", digits: int = 3) -> str:
+    """`5,6 kW`, `3 servers`, `71 %`, `€ 1.200/maand`; a Quantity brings its own unit and digits."""
+    if isinstance(value, Quantity):
+        value, unit, digits = value.value, value.unit, value.digits
+    if value is None or isnan(value):
+        return number(None)
+    if unit == "EUR" or unit.startswith("EUR/"):
+        return _euro(value, digits) + _per(unit)
+    text = number(value, digits)
+    return (
+        f"{text}{_gap(unit)}{unit_name(unit, rounded(value, digits) if not isinf(value) else 2)}"
+        if unit
+        else text
+    )
+
+
+def span(low: Span | Number, high: Number | None = None, unit: str = "", digits: int = 2) -> str:
+    """`31–44 tokens/s`, `€ 180.000–210.000`; one number when both ends round to the same."""
+    if isinstance(low, Span):
+        low, high, unit, digits = low.low, low.high, low.unit, low.digits
+    assert high is not None
+    first, last = number(low, digits), number(high, digits)
+    if first == last:
+        return quantity(high, unit, digits)
+    if unit == "EUR" or unit.startswith("EUR/"):
+        return _euro(low, digits) + DASH + _bare_euro(high, digits) + _per(unit)
+    return f"{first}{DASH}{last}" + (f"{_gap(unit)}{unit_name(unit)}" if unit else "")
+
+
+# ── money ───────────────────────────────────────────────────────────────────────────────────────────────────────
+
+
+def money(amount: Money | Decimal | int | None, style: MoneyStyle = "exact", currency: str = "EUR") -> str:
+    """`€ 32.230,23` (nl) or `€32,230.23` (en); `round` gives whole euros, half up. Never from a float."""
+    if amount is None:
+        return number(None)
+    if isinstance(amount, Money):
+        amount, currency = amount.amount, amount.currency
+    where = locale()
+    if style == "exact":
+        cents = Decimal(amount).quantize(Decimal("0.01"), ROUND_HALF_UP)
+        return format_currency(cents, currency, locale=where)
+    whole = Decimal(amount).quantize(Decimal(1), ROUND_HALF_UP)
+    return format_currency(whole, currency, format=_whole_pattern(where), currency_digits=False, locale=where)
+
+
+def money_span(low: Decimal | Number, high: Decimal | Number, digits: int = 3) -> str:
+    """A price band in whole euros, `€ 180.000–210.000`, to so many significant digits."""
+    return span(low, high, "EUR", digits)
+
+
+def _whole_pattern(where: Locale) -> str:
+    return str(where.currency_formats["standard"].pattern).replace("0.00", "0")
+
+
+def _euro(value: Number, digits: int) -> str:
+    """Below ten euros cents count (`€ 2,85` for an hour of cloud); above, whole euros to the digits known."""
+    exact = rounded(value, digits)
+    return money(exact, "exact" if exact != exact.to_integral_value() and abs(exact) < 100 else "round")
+
+
+def _bare_euro(value: Number, digits: int) -> str:
+    return _euro(value, digits).replace("€", "").strip("\N{NO-BREAK SPACE} ")
+
+
+def _per(unit: str) -> str:
+    _, *rest = unit.split("/")
+    return "".join(f"/{_word(part, 1)}" for part in rest)
+
+
+# ── dates and sentences ─────────────────────────────────────────────────────────────────────────────────────────
+
+
+def day(value: date | None) -> str:
+    """`30 november 2026` / `30 November 2026`."""
+    return number(None) if value is None else format_date(value, "d MMMM y", locale=locale())
+
+
+def say(message: Any) -> str:
+    """A domain value in the reader's language.
+
+    Message: its sentence, translated, with the placeholders filled. Quantity, Span, Money, numbers and dates: as the
+    functions above write them. None: the word for unknown. Anything else: `str()`.
+    """
+    match message:
+        case Message():
+            filled = {name: say(value) for name, value in message.params.items()}
+            return (gettext(message.text) if message.text else "").format(**filled)
+        case Quantity():
+            return quantity(message)
+        case Span():
+            return span(message)
+        case Money():
+            return money(message)
+        case bool():
+            return gettext("yes") if message else gettext("no")
+        case int() | float() | Decimal() | None:
+            return number(message)
+        case date():
+            return day(message)
+        case _:
+            return str(message)
