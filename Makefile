@@ -9,8 +9,10 @@ WORKERS ?= auto
 PRODUCTION := SITE_MODE=production SITE_URL=https://rekenkracht.example DEBUG=0 \
 	SECRET_KEY=$(shell printf 'not-a-secret-%.0s' 1 2 3 4 5)
 
+CHECKS := lint format types imports migrations messages deployment
+
 .DEFAULT_GOAL := help
-.PHONY: help setup setup-dev demo test test-postgresql check format bench messages requirements
+.PHONY: help setup setup-dev demo test test-postgresql check $(CHECKS:%=check-%) format bench messages requirements
 
 help: ## Show what can be made
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "make %-16s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -27,17 +29,32 @@ demo: setup ## Load the catalog and examples, start the site and print its addre
 test: setup-dev ## Run the whole test suite, browser tests included
 	@$(PYTEST) -n $(WORKERS) $(TESTS)
 
+test-postgresql: export DATABASE_URL := $(DATABASE_URL)
 test-postgresql: setup-dev ## Run the tests that touch the database, on the PostgreSQL that DATABASE_URL names
 	@test -n "$$DATABASE_URL" || { echo "Set DATABASE_URL=postgresql://user:password@host:5432/name"; exit 1; }
 	@$(PYTEST) -n $(WORKERS) --database-only $(TESTS)
 
-check: setup-dev ## Lint, format, types, import contracts, migrations, translations, deployment settings
+check: $(CHECKS:%=check-%) ## Lint, format, types, import contracts, migrations, translations, deployment (-k: go on)
+
+check-lint: setup-dev
 	$(PY) -m ruff check .
+
+check-format: setup-dev
 	$(PY) -m ruff format --check .
+
+check-types: setup-dev
 	$(PY) -m mypy
+
+check-imports: setup-dev
 	.venv/bin/lint-imports --no-logo
+
+check-migrations: setup-dev
 	$(PY) manage.py makemigrations --check --dry-run
+
+check-messages: setup-dev
 	$(PY) scripts/messages.py check
+
+check-deployment: setup-dev
 	$(PRODUCTION) $(PY) manage.py check --deploy --fail-level WARNING
 
 format: setup-dev ## Put the code into shape

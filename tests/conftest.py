@@ -1,5 +1,6 @@
 """What every test may lean on: the cast of users, the seed catalog, and an order that keeps both honest."""
 
+import os
 from collections.abc import Callable
 from io import StringIO
 
@@ -7,9 +8,14 @@ import pytest
 from django.contrib.auth.models import User
 from django.core.management import call_command, get_commands
 from django.test import Client
+from hypothesis import settings as hypothesis_settings
 from pytest_django.plugin import DjangoDbBlocker
 
 from tests.cast import enter
+
+# A slow machine is no failure; on a build server the same commit always sees the same examples.
+hypothesis_settings.register_profile("house", deadline=None, derandomize="CI" in os.environ)
+hypothesis_settings.load_profile("house")
 
 DATABASE_FIXTURES = {
     "db",

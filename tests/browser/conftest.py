@@ -38,8 +38,6 @@ HERE = Path(__file__).resolve().parent
 RESULTS = ROOT / "test-results"
 
 PREPARE = """
-import django
-django.setup()
 from django.core.management import call_command, get_commands
 from tests.cast import CAST, enter
 call_command("migrate", verbosity=0, interactive=False)
@@ -143,7 +141,7 @@ def site(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Site]:
         "DEBUG": "0",
     }
     running = Site(url, environment, log)
-    subprocess.run([sys.executable, "-c", PREPARE], cwd=ROOT, env=environment, check=True)
+    running.run(PREPARE)
     with log.open("wb") as output:
         server = subprocess.Popen(
             [sys.executable, "manage.py", "runserver", "--noreload", f"localhost:{port}"],
