@@ -195,6 +195,8 @@ FONT_DIR = Path(fontpkg_source_sans_3.__file__).parent / "files"
 STATICFILES_DIRS = [BASE_DIR / "static", ("fonts", FONT_DIR)]
 WHITENOISE_USE_FINDERS = not PRODUCTION
 WHITENOISE_AUTOREFRESH = not PRODUCTION
+WHITENOISE_ALLOW_ALL_ORIGINS = False
+WHITENOISE_MIMETYPES = {".ttf": "font/ttf"}
 STORAGES = {
     "default": {"BACKEND": "django.core.files.storage.FileSystemStorage"},
     "staticfiles": {
@@ -253,6 +255,8 @@ LOGGING = {
         # Django gives these handlers of their own, which would bypass the mask.
         "django": {"handlers": [], "propagate": True},
         "django.server": {"handlers": [], "propagate": True},
+        # Scanners ask for wrong host names all day; they get a 400 and no line.
+        "django.security.DisallowedHost": {"level": "CRITICAL"},
         # WeasyPrint and fontTools report harmless details of every document.
         "weasyprint": {"level": "ERROR"},
         "fontTools": {"level": "WARNING"},
