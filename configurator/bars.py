@@ -6,14 +6,13 @@ has a class, which the site's style sheet colours for both schemes, and the matc
 
 from collections.abc import Iterable
 from typing import Protocol
-from zlib import crc32
 
 from django.utils.html import format_html, format_html_join
 from django.utils.safestring import SafeString, mark_safe
 from django.utils.translation import gettext
 
 from configurator.formats import quantity
-from configurator.palette import LIGHT, SERIES
+from configurator.palette import LIGHT, SERIES, Pattern
 
 type Part = tuple[str, float]
 """A series of the palette and its amount, in the bar's unit, not negative."""
@@ -47,27 +46,20 @@ def bar_svg(parts: Iterable[Part], total: float, unit: str, label: str, small: b
     parts = list(parts)
     scale = max(total, sum(amount for _, amount in parts)) or 1
     height = 12 if small else 20
-    key = f"{crc32(repr((parts, total, label)).encode()):x}"
     marks, left = [], 0.0
     for name, amount in parts:
         width = 100 * amount / scale
-        marks.append(_mark(name, f"{left:.2f}%", f"{width:.2f}%", height, f"p{key}{name}"))
+        marks.append((_mark(name, f"{left:.2f}%", f"{width:.2f}%", height),))
         left += width
-    limit = ""
-    if scale > total > 0:
-        at = f"{100 * total / scale:.2f}%"
-        limit = format_html(
-            '<line class="bar__limit" x1="{at}" x2="{at}" y1="0" y2="100%" stroke="{colour}" stroke-width="2"/>',
-            at=at,
-            colour=LIGHT["refusal"],
-        )
+    limit = _limit(f"{100 * total / scale:.2f}%") if scale > total > 0 else ""
     spoken = ", ".join(f"{gettext(SERIES[name].label)} {quantity(amount, unit)}" for name, amount in parts)
+    text = gettext("{parts}; {total} in all").format(parts=spoken, total=quantity(total, unit))
     return format_html(
         '<svg class="bar{}" width="100%" height="{}" role="img" aria-label="{}">{}{}</svg>',
         " bar--small" if small else "",
         height,
-        f"{label}: {spoken}" if label else spoken,
-        format_html_join("", "{}", ((mark,) for mark in marks)),
+        f"{label}: {text}" if label else text,
+        format_html_join("", "{}", marks),
         limit,
     )
 
@@ -76,44 +68,65 @@ def swatch_svg(name: str) -> SafeString:
     """The legend's sample of one series: same colour, same pattern."""
     return format_html(
         '<svg class="legend__swatch" width="14" height="14" aria-hidden="true">{}</svg>',
-        _mark(name, "0", "14", 14, f"swatch-{name}"),
+        _mark(name, "0", "14", 14),
     )
 
 
-def _mark(name: str, x: str, width: str, height: int, pattern_id: str) -> SafeString:
-    """A filled rectangle, and over it the pattern that tells the series apart in grey print."""
-    paper = LIGHT["paper"]
-    ground = paper if name == "free" else SERIES[name].colour
-    box = format_html('x="{}" y="0" width="{}" height="{}"', x, width, height)
-    rect = format_html('<rect class="fill-{}" {} fill="{}"/>', name, box, ground)
-    gap = format_html('<rect class="bar__gap" {} fill="none" stroke="{}" stroke-width="1.5"/>', box, paper)
-    pattern = _pattern(name, pattern_id)
-    if not pattern:
-        return rect + gap
-    over = format_html('<rect {} fill="url(#{})"/>', box, pattern_id)
-    frame = gap
-    if name == "free":
-        frame = format_html(
-            '<rect class="bar__frame" {} fill="none" stroke="{}"/>', box, LIGHT["line-strong"]
-        )
-    return rect + pattern + over + frame
-
-
-def _pattern(name: str, pattern_id: str) -> SafeString:
-    """The pattern's definition; empty for a solid series."""
-    paper, free = LIGHT["paper"], LIGHT["free"]
-    drawn = {
-        "solid": "",
-        "dots": f'<circle class="fill-paper" cx="2" cy="2" r="0.9" fill="{paper}"/>'
-        f'<circle class="fill-paper" cx="5" cy="5" r="0.9" fill="{paper}"/>',
-        "upright": f'<path class="stroke-paper" d="M3 0V6" stroke="{paper}" stroke-width="0.9"/>',
-        "falling": f'<path class="stroke-paper" d="M0 0L6 6M-1 5L1 7M5 -1L7 1" stroke="{paper}" stroke-width="0.9"/>',
-        "hatched": f'<path class="stroke-free" d="M0 6L6 0M-1 1L1 -1M5 7L7 5" stroke="{free}" stroke-width="1.2"/>',
-    }[SERIES[name].pattern]
-    if not drawn:
-        return SafeString("")
+def _limit(at: str) -> SafeString:
     return format_html(
-        '<defs><pattern id="{}" width="6" height="6" patternUnits="userSpaceOnUse">{}</pattern></defs>',
-        pattern_id,
-        mark_safe(drawn),  # noqa: S308 (constants of this module)
+        '<line class="stroke-paper" x1="{0}" x2="{0}" y1="0" y2="100%" stroke="{1}" stroke-width="6"/>'
+        '<line class="bar__limit" x1="{0}" x2="{0}" y1="0" y2="100%" stroke="{2}" stroke-width="2"/>',
+        at,
+        LIGHT["paper"],
+        LIGHT["refusal"],
     )
+
+
+def _mark(name: str, x: str, width: str, height: int) -> SafeString:
+    """One segment: colour, the pattern that tells the series apart in grey print, and a gap to the next.
+
+    The nested svg clips the pattern to the segment. Patterns are dashed lines rather than `<pattern>`s: those need
+    ids, which clash when a page shows the same bar twice.
+    """
+    free = name == "free"
+    return format_html(
+        '<svg x="{}" width="{}" height="{}"><rect class="fill-{}" width="100%" height="100%" fill="{}"/>{}{}</svg>',
+        x,
+        width,
+        height,
+        name,
+        LIGHT["paper"] if free else SERIES[name].colour,
+        _pattern(SERIES[name].pattern, height),
+        format_html(
+            '<rect class="{}" width="100%" height="100%" fill="none" stroke="{}" stroke-width="1.5"/>',
+            "bar__frame" if free else "bar__gap",
+            LIGHT["line-strong" if free else "paper"],
+        ),
+    )
+
+
+def _pattern(pattern: Pattern, height: int) -> SafeString:
+    paper, free, middle = LIGHT["paper"], LIGHT["free"], height / 2
+    match pattern:
+        case "solid":
+            drawn = ""
+        case "dots":
+            rows = ((height * (2 * i + 1) / 6, 1.5 + 3 * (i % 2)) for i in range(3))
+            drawn = "".join(
+                f'<line class="stroke-paper" x1="{start}" x2="100%" y1="{y:.1f}" y2="{y:.1f}" stroke="{paper}" '
+                'stroke-width="1.6" stroke-linecap="round" stroke-dasharray="0 6"/>'
+                for y, start in rows
+            )
+        case "upright":
+            drawn = (
+                f'<line class="stroke-paper" x1="4" x2="100%" y1="{middle}" y2="{middle}" stroke="{paper}" '
+                f'stroke-width="{height}" stroke-dasharray="1 4"/>'
+            )
+        case "falling" | "hatched":
+            # A skewed dash is a slanted stripe; it starts and ends beyond the segment, which clips it.
+            kind, colour, angle = ("paper", paper, 45) if pattern == "falling" else ("free", free, -45)
+            drawn = (
+                f'<line class="stroke-{kind}" x1="-60" x2="2000" y1="{middle}" y2="{middle}" stroke="{colour}" '
+                f'stroke-width="{height}" stroke-dasharray="1.2 4.8" transform="skewX({angle})"/>'
+            )
+    return mark_safe(drawn)  # noqa: S308 (numbers and constants of this module)
