@@ -152,6 +152,7 @@ class ServerSpec(Item):
     free_x16_slots: int | None = None  # for NICs, after the accelerators
     onboard_lan: str = ""
     onboard_fabric_count: int = 0  # fabric NICs already on the board (8 on HGX B300)
+    onboard_fabric_gbit_s: float | None = None  # speed of each of them
     psu_count: int | None = None
     psu_w: float | None = None
     psu_redundancy: str = ""  # "2+2", "3+1", "none": the first number must carry the load
@@ -215,6 +216,7 @@ class NicSpec(Item):
     port_gbit_s: float
     connector: str = ""
     kind: Literal["nic", "dpu", "aiom"] = "nic"
+    infiniband: bool = False  # runs InfiniBand as well as Ethernet
     pcie_lanes: int | None = None
     power_w: float | None = None
 
@@ -252,6 +254,8 @@ class StorageSystemSpec(Item):
     weight_kg: float | None = None
     scale_out: bool = False
     minimum_count: int = 1
+    tier: Literal["hot", "capacity"] = "hot"  # capacity: disks, too slow to feed training directly
+    nic_ports_needed: int = 0  # ports of the network cards that must be ordered with each unit; 0: they are inside
     licence_sku: str | None = None  # charged per usable TB
 
 
