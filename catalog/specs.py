@@ -31,6 +31,19 @@ class Provenance(Frozen):
     confidence: Confidence = Confidence.RECHECK
     estimated_fields: tuple[str, ...] = ()
     """Names of fields that are planning estimates, to be shown as such."""
+    weaker_fields: tuple[str, ...] = ()
+    """Names of fields that were filled later, from `weaker_source` instead of `source`."""
+    weaker_source: str = ""
+    weaker_confidence: Confidence | None = None
+
+    def confidence_of(self, field: str) -> Confidence:
+        """How sure the figure in `field` is."""
+        weaker = self.weaker_confidence if field in self.weaker_fields else None
+        return weaker or self.confidence
+
+    def source_of(self, field: str) -> str:
+        """Where the figure in `field` comes from."""
+        return self.weaker_source if field in self.weaker_fields and self.weaker_source else self.source
 
 
 class Item(Frozen):
@@ -93,6 +106,9 @@ class AcceleratorSpec(Item):
     software_stack: frozenset[str] = frozenset()  # "cuda", "rocm", "gaudi", …
     board_sku: str | None = None  # the article that is ordered when the GPU comes on a board
     board_count: int = 1  # GPUs on that article
+    device_count: int = 1
+    """Devices on one card that software sees apart. Above 1 a model cannot use the card's memory as one space; then
+    `memory_mib` stays None and the card is not sized."""
 
     @property
     def memory_gib(self) -> float | None:
@@ -148,10 +164,12 @@ class ServerSpec(Item):
     memory_max_gb: float | None = None
     nvme_bays: int | None = None
     nvme_forms: frozenset[str] = frozenset()  # "U.2", "E1.S", "E3.S", "M.2"
+    hdd_bays: int = 0  # 3.5-inch
     boot_m2_count: int | None = None
     free_x16_slots: int | None = None  # for NICs, after the accelerators
     onboard_lan: str = ""
     onboard_fabric_count: int = 0  # fabric NICs already on the board (8 on HGX B300)
+    onboard_fabric_gbit_s: float | None = None  # of one of them
     onboard_fabric_gbit_s: float | None = None  # speed of each of them
     psu_count: int | None = None
     psu_w: float | None = None
@@ -160,6 +178,17 @@ class ServerSpec(Item):
     base_power_w: float | None = None  # board, fans at idle, management
     fan_pct: float | None = None
     inlet: str = ""  # "C14", "C19/C20", …
+
+    def takes_cpu(self, cpu: "CpuSpec") -> bool:
+        """Same socket, enough sockets in the CPU, its generation or exact model listed, within the power limit."""
+        return (
+            cpu.socket == self.cpu_socket
+            and cpu.sockets_max >= self.cpu_sockets
+            and bool({cpu.generation, cpu.name} & self.cpu_families)
+            and (
+                cpu.power_w is None or self.cpu_power_max_w is None or cpu.power_w <= self.cpu_power_max_w
+            )
+        )
 
     @property
     def psu_surviving_w(self) -> float | None:
@@ -181,7 +210,7 @@ class ServerSpec(Item):
 
 
 class CpuSpec(Item):
-    generation: str
+    generation: str  # as `ServerSpec.cpu_families` names it: "EPYC 9005", "Xeon 5th gen", "Xeon 6700P", …
     socket: str
     cores: int
     power_w: float | None = None
@@ -216,6 +245,7 @@ class NicSpec(Item):
     port_gbit_s: float
     connector: str = ""
     kind: Literal["nic", "dpu", "aiom"] = "nic"
+    fabrics: frozenset[Literal["infiniband", "ethernet"]] = frozenset({"ethernet"})
     infiniband: bool = False  # runs InfiniBand as well as Ethernet
     pcie_lanes: int | None = None
     power_w: float | None = None
@@ -227,6 +257,8 @@ class SwitchSpec(Item):
     cages: int | None = None  # physical cages when one cage carries two ports
     fabric: Literal["infiniband", "ethernet"] = "ethernet"
     connector: str = ""
+    uplink_ports: int = 0  # further, faster ports beside `ports`
+    uplink_gbit_s: float | None = None
     rack_units: float | None = None
     max_power_w: float | None = None
     typical_power_w: float | None = None
@@ -238,7 +270,7 @@ class CableSpec(Item):
 
     kind: Literal["dac", "aoc", "fibre", "copper", "optic", "power"]
     connector: str = ""
-    gbit_s: float | None = None
+    gbit_s: float | None = None  # of one link
     reach_m: float | None = None
     ports: int = 1  # links carried by one piece (2 for a twin-port optic)
     power_w: float | None = None
@@ -249,6 +281,8 @@ class StorageSystemSpec(Item):
     raw_tb: float | None = None
     read_gb_s: float | None = None
     write_gb_s: float | None = None
+    ports: int | None = None
+    port_gbit_s: float | None = None
     rack_units: float | None = None
     max_power_w: float | None = None
     weight_kg: float | None = None
@@ -278,7 +312,8 @@ class PduSpec(Item):
 
 
 class CoolingSpec(Item):
-    kind: Literal["rear_door", "cdu", "manifold", "leak_detection", "in_row", "loop"]
+    kind: Literal["rear_door", "cdu", "manifold", "leak_detection", "in_row", "sidecar", "loop"]
+    """`in_row`: a CDU for several racks; `sidecar`: liquid to air, needs no facility water; `loop`: building side."""
     capacity_kw: float | None = None
     rack_units: float | None = None
     max_power_w: float | None = None
@@ -297,6 +332,8 @@ class AccessorySpec(Item):
     max_power_w: float | None = None
     capacity_kw: float | None = None  # UPS
     ports: int = 0  # KVM
+    fabric_nic_count: int = 0
+    """Board: fabric NICs it brings (HGX B300: 8). A server counts the larger of this and `onboard_fabric_count`."""
 
 
 class ServiceSpec(Item):
@@ -323,6 +360,8 @@ class CloudOffer(Item):
     hourly: Money
     hourly_eur: Decimal
     exchange_rate: Decimal = Decimal(1)  # EUR per unit of the original currency
+    exchange_rate_on: date | None = None
+    exchange_rate_source: str = ""
     plan: Literal["on_demand", "reserved_1y", "reserved_3y", "spot"] = "on_demand"
     priced_on: date | None = None
     historic: bool = False
