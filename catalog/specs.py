@@ -169,7 +169,6 @@ class ServerSpec(Item):
     free_x16_slots: int | None = None  # for NICs, after the accelerators
     onboard_lan: str = ""
     onboard_fabric_count: int = 0  # fabric NICs already on the board (8 on HGX B300)
-    onboard_fabric_gbit_s: float | None = None  # of one of them
     onboard_fabric_gbit_s: float | None = None  # speed of each of them
     psu_count: int | None = None
     psu_w: float | None = None
@@ -185,9 +184,7 @@ class ServerSpec(Item):
             cpu.socket == self.cpu_socket
             and cpu.sockets_max >= self.cpu_sockets
             and bool({cpu.generation, cpu.name} & self.cpu_families)
-            and (
-                cpu.power_w is None or self.cpu_power_max_w is None or cpu.power_w <= self.cpu_power_max_w
-            )
+            and (cpu.power_w is None or self.cpu_power_max_w is None or cpu.power_w <= self.cpu_power_max_w)
         )
 
     @property
