@@ -242,7 +242,6 @@ class NicSpec(Item):
     port_gbit_s: float
     connector: str = ""
     kind: Literal["nic", "dpu", "aiom"] = "nic"
-    fabrics: frozenset[Literal["infiniband", "ethernet"]] = frozenset({"ethernet"})
     infiniband: bool = False  # runs InfiniBand as well as Ethernet
     pcie_lanes: int | None = None
     power_w: float | None = None
