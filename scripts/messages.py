@@ -38,9 +38,7 @@ def extract_template(source: str) -> Iterator[tuple[int, Any, Any, Any]]:
     """Messages of one Django template."""
     # Indentation means something to Python's tokenizer and nothing to a template.
     lines = "\n".join(line.lstrip() for line in templatize(source).splitlines())
-    yield from extract_python(
-        BytesIO(lines.encode()), list(KEYWORDS), ["Translators:"], {"encoding": "utf-8"}
-    )
+    yield from extract_python(BytesIO(lines.encode()), KEYWORDS, ["Translators:"], {"encoding": "utf-8"})
 
 
 def template_method(
