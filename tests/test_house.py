@@ -4,6 +4,7 @@ import ast
 import re
 import sys
 from collections.abc import Iterator
+from html.parser import HTMLParser
 from pathlib import Path
 
 import pytest
@@ -158,3 +159,41 @@ def test_requirements_are_pinned_with_hashes_and_name_no_host() -> None:
         assert all("--hash=sha256:" in block for block in re.split(r"^(?=[A-Za-z0-9])", text, flags=re.M)[1:])
         assert "://" not in text
         assert "index-url" not in text
+
+
+class _Words(HTMLParser):
+    """Collects words that stand in a template as they are, in text and in attributes that people read."""
+
+    READ = {"alt", "aria-label", "aria-description", "placeholder", "title"}
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.found: list[str] = []
+
+    def handle_data(self, data: str) -> None:
+        self._keep(data)
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        for name, value in attrs:
+            if name in self.READ:
+                self._keep(value or "")
+
+    def _keep(self, text: str) -> None:
+        # Units, symbols and single letters are the same in both languages; the product's name is a name.
+        words = re.sub(r"&\w+;|Rekenkracht|PDF", "", text)
+        if re.search(r"[^\W\d_]{3,}", words):
+            self.found.append(" ".join(words.split()))
+
+
+# The style guide shows examples to developers; the page for a broken site speaks both languages at once.
+SPOKEN_AS_IS = {"templates/styleguide.html", "templates/500.html"}
+
+
+@pytest.mark.parametrize("path", [path for path in templates() if as_id(path) not in SPOKEN_AS_IS], ids=as_id)
+def test_templates_hold_no_untranslated_text(path: Path) -> None:
+    text = path.read_text()
+    for block in ("comment", "blocktranslate", "blocktrans"):
+        text = re.sub(rf"{{%\s*{block}\b.*?{{%\s*end{block}\s*%}}", "", text, flags=re.S)
+    words = _Words()
+    words.feed(re.sub(r"{%.*?%}|{{.*?}}|{#.*?#}", "", text, flags=re.S))
+    assert not words.found, f"{as_id(path)}: {words.found}"
