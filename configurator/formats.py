@@ -7,7 +7,7 @@ shown than are known.
 
 from collections.abc import Callable
 from datetime import date
-from decimal import ROUND_HALF_UP, Decimal
+from decimal import ROUND_HALF_UP, Decimal, localcontext
 from math import isinf, isnan
 from typing import Any, Literal
 
@@ -38,7 +38,7 @@ def locale() -> Locale:
 def rounded(value: Number, digits: int) -> Decimal:
     """`value` to `digits` significant digits, without trailing zeros behind the point."""
     number = Decimal(f"{Decimal(str(value)):.{digits - 1}e}")
-    return number.quantize(Decimal(1)) if number == number.to_integral_value() else number.normalize()
+    return Decimal(f"{number.normalize():f}")
 
 
 def number(value: Number | None, digits: int | None = None) -> str:
@@ -47,18 +47,15 @@ def number(value: Number | None, digits: int | None = None) -> str:
         return gettext("unknown")
     if isinf(value):
         return "∞" if value > 0 else "\N{MINUS SIGN}∞"
-    exact = rounded(value, digits) if digits else Decimal(str(value))
-    return format_decimal(exact, format="#,##0.###############", locale=locale(), decimal_quantization=False)
+    exact = rounded(value, digits) if digits else Decimal(f"{Decimal(str(value)).normalize():f}")
+    places = max(0, -int(exact.as_tuple().exponent))
+    with localcontext(prec=100):
+        return format_decimal(exact, format="#,##0." + "#" * places, locale=locale())
 
 
 def percent(fraction: Number | None, digits: int = 2) -> str:
     """A fraction as `71 %` (Dutch) or `71%` (English)."""
-    return _percent(None if fraction is None else fraction * 100, digits)
-
-
-def _percent(value: Number | None, digits: int) -> str:
-    text = number(value, digits)
-    return text if value is None else f"{text}{_gap('%')}%"
+    return quantity(None if fraction is None else fraction * 100, "%", digits)
 
 
 def _gap(unit: str) -> str:
@@ -132,11 +129,8 @@ def quantity(value: Quantity | Number | None, unit: str = "", digits: int = 3) -
     )
 
 
-def span(low: Span | Number, high: Number | None = None, unit: str = "", digits: int = 2) -> str:
+def span(low: Number, high: Number, unit: str = "", digits: int = 2) -> str:
     """`31–44 tokens/s`, `€ 180.000–210.000`; one number when both ends round to the same."""
-    if isinstance(low, Span):
-        low, high, unit, digits = low.low, low.high, low.unit, low.digits
-    assert high is not None
     first, last = number(low, digits), number(high, digits)
     if first == last:
         return quantity(high, unit, digits)
@@ -172,7 +166,7 @@ def _whole_pattern(where: Locale) -> str:
 
 
 def _euro(value: Number, digits: int) -> str:
-    """Below ten euros cents count (`€ 2,85` for an hour of cloud); above, whole euros to the digits known."""
+    """Below a hundred euros cents count (`€ 2,85` for an hour of cloud); above, whole euros to the digits known."""
     exact = rounded(value, digits)
     return money(exact, "exact" if exact != exact.to_integral_value() and abs(exact) < 100 else "round")
 
@@ -207,7 +201,7 @@ def say(message: Any) -> str:
         case Quantity():
             return quantity(message)
         case Span():
-            return span(message)
+            return span(message.low, message.high, message.unit, message.digits)
         case Money():
             return money(message)
         case bool():
