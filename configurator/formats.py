@@ -116,17 +116,15 @@ def _word(word: str, count: int) -> str:
 def quantity(value: Quantity | Number | None, unit: str = "", digits: int = 3) -> str:
     """`5,6 kW`, `3 servers`, `71 %`, `€ 1.200/maand`; a Quantity brings its own unit and digits."""
     if isinstance(value, Quantity):
-        value, unit, digits = value.value, value.unit, value.digits
+        return quantity(value.value, value.unit, value.digits)
     if value is None or isnan(value):
         return number(None)
-    if unit == "EUR" or unit.startswith("EUR/"):
+    if isinf(value):
+        return number(value)
+    if _is_euro(unit):
         return _euro(value, digits) + _per(unit)
     text = number(value, digits)
-    return (
-        f"{text}{_gap(unit)}{unit_name(unit, rounded(value, digits) if not isinf(value) else 2)}"
-        if unit
-        else text
-    )
+    return f"{text}{_gap(unit)}{unit_name(unit, rounded(value, digits))}" if unit else text
 
 
 def span(low: Number, high: Number, unit: str = "", digits: int = 2) -> str:
@@ -134,7 +132,7 @@ def span(low: Number, high: Number, unit: str = "", digits: int = 2) -> str:
     first, last = number(low, digits), number(high, digits)
     if first == last:
         return quantity(high, unit, digits)
-    if unit == "EUR" or unit.startswith("EUR/"):
+    if _is_euro(unit):
         return _euro(low, digits) + DASH + _bare_euro(high, digits) + _per(unit)
     return f"{first}{DASH}{last}" + (f"{_gap(unit)}{unit_name(unit)}" if unit else "")
 
@@ -147,7 +145,7 @@ def money(amount: Money | Decimal | int | None, style: MoneyStyle = "exact", cur
     if amount is None:
         return number(None)
     if isinstance(amount, Money):
-        amount, currency = amount.amount, amount.currency
+        return money(amount.amount, style, amount.currency)
     where = locale()
     if style == "exact":
         cents = Decimal(amount).quantize(Decimal("0.01"), ROUND_HALF_UP)
@@ -163,6 +161,10 @@ def money_span(low: Decimal | Number, high: Decimal | Number, digits: int = 3) -
 
 def _whole_pattern(where: Locale) -> str:
     return str(where.currency_formats["standard"].pattern).replace("0.00", "0")
+
+
+def _is_euro(unit: str) -> bool:
+    return unit.split("/")[0] == "EUR"
 
 
 def _euro(value: Number, digits: int) -> str:

@@ -142,10 +142,12 @@ def _options(bound: BoundField) -> list[dict[str, Any]]:
 def error_summary(*forms: BaseForm) -> dict[str, Any]:
     errors: list[dict[str, str]] = []
     for form in forms:
-        errors += [{"text": text, "label": "", "target": ""} for text in form.non_field_errors()]
+        errors += [{"text": str(text), "label": "", "target": ""} for text in form.non_field_errors()]
         for bound in form:
             first = next((sub.id_for_label for sub in bound.subwidgets), "") or bound.id_for_label
-            errors += [{"text": text, "label": str(bound.label), "target": first} for text in bound.errors]
+            errors += [
+                {"text": str(text), "label": str(bound.label), "target": first} for text in bound.errors
+            ]
     return {"errors": errors}
 
 
