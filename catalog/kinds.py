@@ -8,12 +8,13 @@ in `assemble`. Free of Django.
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import date
+from decimal import Decimal
 from typing import Any
 
 from catalog.quantity import Frozen, Money
 from catalog.specs import (
-    AccessorySpec,
     AcceleratorSpec,
+    AccessorySpec,
     CableSpec,
     CatalogSnapshot,
     CloudOffer,
@@ -54,7 +55,8 @@ class Kind:
     @property
     def columns(self) -> tuple[str, ...]:
         """Names of the figures of this kind in flat form, without the provenance."""
-        names = (name for name in self.spec.model_fields if name not in ("provenance", *BOARD_FIELDS))
+        left_out = ("provenance", *BOARD_FIELDS, "hourly_eur")
+        names = (name for name in self.spec.model_fields if name not in left_out)
         if self.spec is not CloudOffer:
             return tuple(names)
         return tuple(
@@ -94,6 +96,8 @@ def build(kind: Kind, flat: Mapping[str, Any]) -> Item | ModelArchitecture:
         amount, currency = values.pop("hourly_amount", None), values.pop("currency", None)
         if amount is not None and currency:
             values["hourly"] = Money(amount=amount, currency=currency)
+            rate = values.get("exchange_rate", Decimal(1))
+            values["hourly_eur"] = (amount * rate).quantize(Decimal("0.0001"))
         values.setdefault("accelerator_sku", None)
     values["provenance"] = {name: flat[name] for name in PROVENANCE if flat.get(name) not in (None, "")}
     return kind.spec.model_validate(values)

@@ -23,7 +23,6 @@ from catalog.quantity import Frozen, Money
 from catalog.specs import CatalogSnapshot, CloudOffer, Provenance
 
 DATA = Path(__file__).parent / "data"
-CLOUD_CATEGORY = "cloud"  # rented, so without a margin of its own
 
 
 @dataclass(frozen=True, slots=True)
@@ -269,7 +268,7 @@ def _cross_check(seed: Seed, prices: list[tuple[int, SeedPrice]]) -> Iterator[Mi
             for sku in named:
                 if (target, sku) not in skus:
                     yield Mistake(row.file, row.line, name, f"there is no {target} '{sku}'")
-    categories = {margin.category for margin in seed.margins} | {CLOUD_CATEGORY, ""}
+    categories = {margin.category for margin in seed.margins} | {""}
     for row in seed.rows:
         if row.values["category"] not in categories:
             yield Mistake(
