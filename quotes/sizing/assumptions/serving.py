@@ -121,3 +121,77 @@ class ServingAssumptions(Frozen):
         label=noop("Engine keeps only the window of sliding-window layers (1) or their whole context (0)"),
         source="vLLM since 0.21 and SGLang keep the window; llama.cpp and older engines reserve the full length",
     )
+    # speed and queueing
+    prompt_utilisation_limit_fraction: float = assume(
+        0.85,
+        unit="",
+        low=0.3,
+        high=0.98,
+        label=noop("Share of time that a replica may spend on prompts at the peak"),
+        source="own choice: beyond it the wait for the first token grows without bound",
+    )
+    prompt_variation: float = assume(
+        0.5,
+        unit="",
+        low=0,
+        high=3,
+        label=noop("Spread of prompt lengths: standard deviation over mean"),
+        source="own choice: half of the mean; measure your own traffic when you can",
+    )
+    kv_occupancy_limit_fraction: float = assume(
+        0.90,
+        unit="",
+        low=0.3,
+        high=1,
+        label=noop("Share of the KV cache that may be in use at the peak"),
+        source="own choice: above it engines push requests out and compute them again",
+    )
+    default_tokens_s_per_user: float = assume(
+        8,
+        unit="tokens/s",
+        low=0.5,
+        high=100,
+        label=noop("Output speed per user when none is asked for"),
+        source="a little faster than people read (about 250 words a minute, 1.3 tokens a word)",
+    )
+    default_ttft_s: float = assume(
+        10,
+        unit="s",
+        low=0.2,
+        high=600,
+        label=noop("Time to first token when none is asked for, 95 % of requests"),
+        source="own choice: what a person waits for with a progress sign",
+    )
+    # host
+    serving_cores_per_gpu: float = assume(
+        8,
+        unit="cores",
+        low=1,
+        high=64,
+        label=noop("Processor cores per GPU for serving"),
+        source="scheduler, tokeniser and API server of one engine, two to four processes per GPU",
+    )
+    serving_ram_per_weight: float = assume(
+        1.5,
+        unit="",
+        low=0.2,
+        high=4,
+        label=noop("Host memory for serving, as a multiple of the weights"),
+        source="weights in the page cache while loading, and half as much for everything else",
+    )
+    serving_ram_base_gb: float = assume(
+        16,
+        unit="GB",
+        low=0,
+        high=256,
+        label=noop("Host memory for serving per GPU besides the weights"),
+        source="engine processes, pinned buffers and operating system",
+    )
+    model_versions_kept_count: float = assume(
+        3,
+        unit="versions",
+        low=1,
+        high=50,
+        label=noop("Versions of a model kept on local drives"),
+        source="own choice: current, previous, next",
+    )

@@ -1,0 +1,321 @@
+"""Time of one forward pass of a language model over one replica: the sum of its kernels.
+
+A decode pass computes one token of each running sequence, a prefill pass all tokens of some prompts. Every field of
+the arguments is a scalar or an array of one length, so that one call times thousands of candidates. Times in seconds.
+"""
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from catalog.specs import ModelArchitecture
+from quotes.sizing.architecture import (
+    INDEXER_KEY_BYTES,
+    WeightFormat,
+    distinct_experts,
+    expert_layers,
+    feed_forward_layers,
+    parameters,
+    sixteen_bit_parts,
+)
+from quotes.sizing.kernels import Columns, Link, Rate
+
+type Values = NDArray[np.float64]
+
+STATE_READ_EFF = 0.7  # share of the bandwidth that recurrent-state kernels reach
+ACTIVATION_BYTES = 2
+
+
+@dataclass(frozen=True, slots=True)
+class ModelShape(Columns):
+    """What the time of a pass depends on; numbers of the whole model unless 'per' says otherwise."""
+
+    layers: ArrayLike
+    hidden: ArrayLike
+    narrow_params: ArrayLike  # read with every token, in the quantised format
+    narrow_bytes: ArrayLike  # per parameter of those
+    wide_params: ArrayLike  # read with every token, in 16 bit
+    head_params: ArrayLike
+    expert_layers: ArrayLike
+    experts: ArrayLike
+    experts_per_token: ArrayLike
+    expert_params: ArrayLike  # per expert and layer
+    expert_bytes: ArrayLike  # per parameter of those
+    expert_width: ArrayLike
+    expert_hidden: ArrayLike
+    query_heads: ArrayLike
+    kv_heads: ArrayLike
+    kv_width: ArrayLike  # elements per KV head and token, keys and values together
+    query_width: ArrayLike  # decode: multiply-adds per head and cached token, keys and values together
+    prompt_width: ArrayLike  # prefill: the same
+    is_mla: ArrayLike
+    full_layers: ArrayLike
+    sliding_layers: ArrayLike
+    window: ArrayLike
+    sparse_top_k: ArrayLike
+    linear_layers: ArrayLike
+    state_bytes: ArrayLike  # per sequence
+    gemms_per_layer: ArrayLike  # launches
+    small_per_layer: ArrayLike  # launches of norms, rotations, routing …
+
+
+def model_shape(arch: ModelArchitecture, form: WeightFormat, draft: bool = False) -> ModelShape:
+    """The dimensions of `arch` with weights in `form`."""
+    count = parameters(arch)
+    wide = sixteen_bit_parts(arch, form)
+    parts = {"attention": count.attention, "other": count.other, "dense": count.dense, "shared": count.shared}
+    sixteen = sum(value for part, value in parts.items() if part in wide) + count.router
+    if form.compute == "bf16" and form.bytes_per_weight >= 2:
+        narrow = count.body - count.router
+    else:
+        narrow = sum(value for part, value in parts.items() if part not in wide)
+    value_width = arch.value_dim or arch.head_dim
+    if arch.is_mla:
+        kv_width = float(arch.kv_rank + arch.rope_dim)
+        query_width = arch.kv_rank * 2.0 + arch.rope_dim
+        prompt_width = float(arch.nope_dim + arch.rope_dim + arch.value_dim)
+    else:
+        kv_width = query_width = prompt_width = float(arch.head_dim + value_width)
+    moe = expert_layers(arch)
+    return ModelShape(
+        layers=arch.layers,
+        hidden=arch.hidden,
+        narrow_params=narrow,
+        narrow_bytes=form.bytes_per_weight,
+        wide_params=sixteen,
+        head_params=arch.vocabulary * arch.hidden,
+        expert_layers=moe,
+        experts=arch.experts,
+        experts_per_token=arch.experts_per_token,
+        expert_params=count.experts / (moe * arch.experts) if moe else 0.0,
+        expert_bytes=2.0 if "experts" in wide else form.bytes_per_weight,
+        expert_width=arch.expert_width,
+        expert_hidden=arch.expert_latent or arch.hidden,
+        query_heads=arch.query_heads,
+        kv_heads=arch.kv_heads,
+        kv_width=kv_width,
+        query_width=query_width,
+        prompt_width=prompt_width,
+        is_mla=arch.is_mla,
+        full_layers=arch.full_layers,
+        sliding_layers=arch.sliding_layers,
+        window=arch.sliding_window,
+        sparse_top_k=arch.sparse_top_k,
+        linear_layers=arch.linear_layers,
+        state_bytes=4.0 * arch.recurrent_state_elements,
+        gemms_per_layer=_gemms_per_layer(arch),
+        small_per_layer=5
+        + 3 * arch.is_moe
+        + 3 * arch.is_mla
+        + 3 * bool(arch.linear_layers)
+        + 6 * bool(arch.sparse_top_k),
+    )
+
+
+def _gemms_per_layer(arch: ModelArchitecture) -> float:
+    """Mean launches of dense matrix products: attention 2 (latent 5), feed-forward 2, or router 1 and shared 2."""
+    attention = (arch.layers - arch.attentionless_layers) * (5 if arch.is_mla else 2)
+    moe = expert_layers(arch)
+    dense = (feed_forward_layers(arch) - moe) * 2
+    routed = moe * (1 + 2 * bool(arch.shared_expert_width))
+    return (attention + dense + routed) / arch.layers
+
+
+@dataclass(frozen=True, slots=True)
+class Machine(Columns):
+    """One kind of GPU running one number format on one engine: the rates of its kernels."""
+
+    bandwidth: ArrayLike  # bytes/s of the data sheet
+    narrow_bytes_s: ArrayLike
+    narrow_flops_s: ArrayLike
+    narrow_p: ArrayLike
+    narrow_half: ArrayLike
+    wide_bytes_s: ArrayLike
+    wide_flops_s: ArrayLike
+    wide_p: ArrayLike
+    wide_half: ArrayLike
+    expert_t0_s: ArrayLike
+    expert_bytes_s: ArrayLike
+    expert_flops_s: ArrayLike
+    expert_p: ArrayLike
+    expert_pad: ArrayLike
+    expert_act: ArrayLike
+    decode_t0_s: ArrayLike
+    decode_bytes_s: ArrayLike
+    decode_flops_s: ArrayLike
+    decode_p: ArrayLike
+    prompt_t0_s: ArrayLike
+    prompt_flops_s: ArrayLike
+    prompt_half: ArrayLike
+    link_a_s: ArrayLike
+    link_c_s: ArrayLike
+    link_bytes_s: ArrayLike
+    kv_bytes: ArrayLike  # bytes per cached element
+
+    @property
+    def link(self) -> Link:
+        return Link(self.link_a_s, self.link_c_s, self.link_bytes_s)
+
+
+@dataclass(frozen=True, slots=True)
+class Overheads(Columns):
+    """Fitted times that kernels alone do not tell, of one engine (see docs/sizing/serving.md)."""
+
+    launch_s: ArrayLike  # of one matrix product, before the engine's share
+    launch_share: ArrayLike  # z: share of the launches that is not hidden
+    small_s: ArrayLike  # of one small kernel
+    all_reduce_wait: ArrayLike  # multiple of the benchmark's time: ranks arrive late
+    step_s: ArrayLike  # of one decode step
+    step_sequence_s: ArrayLike  # of one sequence in a step
+    dp_step_s: ArrayLike  # of a step with data-parallel attention
+
+
+@dataclass(frozen=True, slots=True)
+class Spread(Columns):
+    """Layout of one replica: attention over `tp` GPUs, `dp` times; experts over `ep` groups of all GPUs."""
+
+    tp: ArrayLike
+    dp: ArrayLike
+    ep: ArrayLike
+
+    @property
+    def gpus(self) -> Values:
+        return np.asarray(self.tp, float) * np.asarray(self.dp, float)
+
+
+def body_seconds(
+    shape: ModelShape,
+    machine: Machine,
+    over: Overheads,
+    spread: Spread,
+    tokens: ArrayLike,
+    sampled: ArrayLike,
+) -> Values:
+    """Everything but attention: `tokens` per attention replica, of which `sampled` go through the head."""
+    tokens = np.asarray(tokens, float)
+    tp = np.asarray(spread.tp, float)
+    narrow = np.asarray(shape.narrow_params, float) / tp
+    wide = np.asarray(shape.wide_params, float) / tp
+    head = np.asarray(shape.head_params, float) / tp
+    narrow_rate = Rate(0, machine.narrow_bytes_s, machine.narrow_flops_s, machine.narrow_p)
+    wide_rate = Rate(0, machine.wide_bytes_s, machine.wide_flops_s, machine.wide_p)
+    dense = narrow_rate.seconds(narrow * shape.narrow_bytes, 2 * (tokens + machine.narrow_half) * narrow)
+    dense += wide_rate.seconds(wide * 2, 2 * (tokens + machine.wide_half) * wide)
+    dense += wide_rate.seconds(head * 2, 2 * (np.asarray(sampled, float) + machine.wide_half) * head)
+    launches = shape.layers * np.asarray(shape.gemms_per_layer, float) * over.launch_s * over.launch_share
+    small = shape.layers * np.asarray(shape.small_per_layer, float) * over.small_s
+    small = small + 24 * tokens * shape.hidden * shape.layers / machine.bandwidth
+    message = 2 * np.asarray(shape.hidden, float) * tokens * spread.dp
+    reduce = 2 * np.asarray(shape.layers, float) * over.all_reduce_wait
+    reduce = reduce * machine.link.all_reduce_seconds(spread.gpus, message)
+    return np.asarray(
+        dense + launches + small + reduce + expert_seconds(shape, machine, over, spread, tokens), float
+    )
+
+
+def expert_seconds(
+    shape: ModelShape, machine: Machine, over: Overheads, spread: Spread, tokens: ArrayLike
+) -> Values:
+    """Routed experts of all layers: weights of the experts touched, padded rows, activations in and out."""
+    moe_tp = spread.gpus / spread.ep
+    all_tokens = np.asarray(tokens, float) * spread.dp
+    touched = distinct_experts(shape.experts, shape.experts_per_token, all_tokens) / spread.ep
+    rows = all_tokens * shape.experts_per_token / spread.ep
+    weights = np.asarray(shape.expert_params, float) / moe_tp
+    rate = Rate(0, machine.expert_bytes_s, machine.expert_flops_s, machine.expert_p)
+    product = rate.seconds(
+        touched * weights * shape.expert_bytes, 2 * (rows + machine.expert_pad * touched) * weights
+    )
+    moved = rows * (
+        2 * np.asarray(shape.expert_hidden, float) + 3 * np.asarray(shape.expert_width, float) / moe_tp
+    )
+    moved = moved * ACTIVATION_BYTES * machine.expert_act / machine.bandwidth
+    fixed = machine.expert_t0_s * np.asarray(over.launch_share, float)
+    return np.asarray(shape.expert_layers * (fixed + product + moved), float)
+
+
+def decode_attention_seconds(
+    shape: ModelShape, machine: Machine, over: Overheads, spread: Spread, batch: ArrayLike, context: ArrayLike
+) -> Values:
+    """One token of each of `batch` sequences per attention replica against `context` cached tokens."""
+    batch, context = np.asarray(batch, float), np.asarray(context, float)
+    tp = np.asarray(spread.tp, float)
+    heads = shape.query_heads / tp
+    held = np.where(shape.is_mla, 1.0, np.maximum(1.0, shape.kv_heads / tp))
+    rate = Rate(0, machine.decode_bytes_s, machine.decode_flops_s, machine.decode_p)
+
+    def layer(read: Values) -> Values:
+        bytes_ = batch * read * held * shape.kv_width * machine.kv_bytes
+        return rate.seconds(bytes_, 2 * batch * read * heads * shape.query_width)
+
+    top_k = np.asarray(shape.sparse_top_k, float)
+    read = np.where(top_k > 0, np.minimum(context, top_k), context)
+    window = np.asarray(shape.window, float)
+    in_window = np.where(window > 0, np.minimum(context, window), context)
+    index = np.where(top_k > 0, batch * context * INDEXER_KEY_BYTES / machine.decode_bytes_s, 0.0)
+    fixed = machine.decode_t0_s * np.asarray(over.launch_share, float)
+    state = 2 * batch * shape.state_bytes / tp / (STATE_READ_EFF * np.asarray(machine.bandwidth, float))
+    full_layers, sliding_layers = (
+        np.asarray(shape.full_layers, float),
+        np.asarray(shape.sliding_layers, float),
+    )
+    time = full_layers * (layer(read) + index) + sliding_layers * layer(in_window)
+    return np.asarray(time + (full_layers + sliding_layers) * fixed + state, float)
+
+
+def prompt_attention_seconds(
+    shape: ModelShape,
+    machine: Machine,
+    over: Overheads,
+    spread: Spread,
+    prompts: ArrayLike,
+    length: ArrayLike,
+) -> Values:
+    """`prompts` prompts of `length` tokens per attention replica, causal."""
+    prompts, length = np.asarray(prompts, float), np.asarray(length, float)
+    heads = np.asarray(shape.query_heads, float) / spread.tp
+    slow = 1 + machine.prompt_half / length
+    top_k, window = np.asarray(shape.sparse_top_k, float), np.asarray(shape.window, float)
+
+    def pairs(limit: Values) -> Values:
+        """Query-key pairs of one prompt when a query sees at most `limit` keys."""
+        seen = np.where(limit > 0, np.minimum(limit, length), length)
+        return length * seen - seen**2 / 2
+
+    rate = 2 * prompts * heads * shape.prompt_width * slow / machine.prompt_flops_s
+    full_layers, sliding_layers = (
+        np.asarray(shape.full_layers, float),
+        np.asarray(shape.sliding_layers, float),
+    )
+    fixed = machine.prompt_t0_s * np.asarray(over.launch_share, float)
+    time = full_layers * rate * pairs(top_k) + sliding_layers * rate * pairs(window)
+    state = (
+        2 * prompts * shape.state_bytes / spread.tp / (STATE_READ_EFF * np.asarray(machine.bandwidth, float))
+    )
+    return np.asarray(time + (full_layers + sliding_layers) * fixed + state, float)
+
+
+def decode_seconds(
+    shape: ModelShape, machine: Machine, over: Overheads, spread: Spread, batch: ArrayLike, context: ArrayLike
+) -> Values:
+    """One decode step with `batch` sequences on the whole replica at a mean context of `context` tokens."""
+    rank = np.maximum(np.asarray(batch, float) / spread.dp, 1.0)
+    time = body_seconds(shape, machine, over, spread, rank, rank)
+    time = time + decode_attention_seconds(shape, machine, over, spread, rank, context)
+    host = over.step_s + over.step_sequence_s * np.asarray(batch, float)
+    return np.asarray(time + host + np.where(np.asarray(spread.dp) > 1, over.dp_step_s, 0.0), float)
+
+
+def prefill_seconds(
+    shape: ModelShape,
+    machine: Machine,
+    over: Overheads,
+    spread: Spread,
+    prompts: ArrayLike,
+    length: ArrayLike,
+) -> Values:
+    """One pass over `prompts` prompts of `length` tokens per attention replica."""
+    prompts, length = np.asarray(prompts, float), np.asarray(length, float)
+    time = body_seconds(shape, machine, over, spread, prompts * length, prompts)
+    return time + prompt_attention_seconds(shape, machine, over, spread, prompts, length)

@@ -1,0 +1,311 @@
+"""Language services timed as arrays: memory of every way to run one, what its users see, and the most it holds."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from catalog.specs import AcceleratorSpec, ModelArchitecture
+from configurator.workload import LanguageService
+from quotes.sizing.architecture import FORMATS
+from quotes.sizing.assumptions import Assumptions
+from quotes.sizing.batching import Load, Scheduling, Steady, steady_state
+from quotes.sizing.calibration import Calibration
+from quotes.sizing.forward import Machine, ModelShape, Overheads, Spread, model_shape
+from quotes.sizing.intervals import Interval, interval_of
+from quotes.sizing.layouts import Way, kv_bytes
+from quotes.sizing.machines import (
+    Choice,
+    machine_for,
+    overheads_for,
+    shape_signature,
+    silicon,
+)
+from quotes.sizing.memory import (
+    EngineMemory,
+    MemoryBudget,
+    Split,
+    kv_capacity_sequences,
+    kv_gib_of_sequence,
+    largest_context_tokens,
+    memory_budget,
+)
+from quotes.sizing.queueing import utilisation, wait_quantile_seconds
+
+type Values = NDArray[np.float64]
+
+COARSE, FINE = 9, 5  # loads tried per way
+
+
+@dataclass(frozen=True, slots=True)
+class Targets:
+    """What must hold at the peak. Stated wishes count at the cautious end of the interval, defaults at the middle."""
+
+    ttft_s: float
+    ttft_stated: bool
+    tokens_s: float
+    tokens_stated: bool
+    rho: float
+    variation: float
+
+    @classmethod
+    def of(cls, service: LanguageService, assumptions: Assumptions) -> "Targets":
+        return cls(
+            ttft_s=service.ttft_p95_s or assumptions.default_ttft_s,
+            ttft_stated=service.ttft_p95_s is not None,
+            tokens_s=service.tokens_s_per_user or assumptions.default_tokens_s_per_user,
+            tokens_stated=service.tokens_s_per_user is not None,
+            rho=assumptions.prompt_utilisation_limit_fraction,
+            variation=assumptions.prompt_variation,
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class Memory:
+    """Memory of every way, one array element each."""
+
+    budget: MemoryBudget
+    needed_gib: Values  # one request of the longest length
+    mean_gib: Values  # one request of the usual length at its end
+    half_gib: Values  # one request halfway through its answer
+    capacity: Values  # usual requests per replica
+    largest_context: Values
+
+
+@dataclass(frozen=True, slots=True)
+class Fleet:
+    """Ways that fit, ready to be timed: stacked arrays of one length."""
+
+    shape: ModelShape
+    machine: Machine
+    over: Overheads
+    sched: Scheduling
+    spread: Spread
+    capacity: Values
+    ttft_high: Values  # interval factors
+    tpot_high: Values
+    choices: tuple[Choice, ...]
+    intervals: tuple[tuple[Interval, Interval, Interval], ...]  # TTFT, TPOT, throughput
+
+
+def scheduling_for(engine: str, calibration: Calibration) -> Scheduling:
+    constants, shared = calibration.engine(engine), calibration.shared
+    return Scheduling(
+        alpha=shared.alpha,
+        beta=constants.beta_fraction,
+        first_s=constants.first_ms * 1e-3,
+        first_steps=constants.first_steps,
+        full_wait=shared.full_wait,
+        chunk_tokens=shared.chunk_tokens,
+    )
+
+
+def memory_of_ways(
+    found: Sequence[Way],
+    service: LanguageService,
+    arch: ModelArchitecture,
+    accelerators: Sequence[AcceleratorSpec],
+    engine: EngineMemory,
+    occupancy: float,
+) -> Memory:
+    """Memory of each way, in the order of `found`."""
+    groups: dict[tuple[str, str], list[int]] = {}
+    for number, way in enumerate(found):
+        groups.setdefault((way.form.key, way.kv_format), []).append(number)
+    columns = np.full((12, len(found)), np.nan)
+    usual = service.prompt_tokens + service.output_tokens
+    halfway = service.prompt_tokens + service.output_tokens / 2
+    for numbers in groups.values():
+        first = found[numbers[0]]
+        split = Split(
+            tp=np.array([float(found[n].tp) for n in numbers]),
+            dp=np.array([float(found[n].dp) for n in numbers]),
+        )
+        reported = np.array([float(accelerators[found[n].accelerator].memory_gib or 0) for n in numbers])
+        budget = memory_budget(arch, first.form, split, reported, engine, service.longest_request_tokens)
+        width = kv_bytes(first.kv_format)
+        pool = budget.kv_pool_gib
+        columns[:, numbers] = (
+            budget.total_gib,
+            budget.weights_gib,
+            budget.activations_gib,
+            budget.runtime_gib,
+            budget.held_back_gib,
+            pool,
+            kv_gib_of_sequence(arch, service.longest_request_tokens, width, split, engine),
+            kv_gib_of_sequence(arch, usual, width, split, engine),
+            kv_gib_of_sequence(arch, halfway, width, split, engine),
+            kv_capacity_sequences(arch, usual, width, split, pool * occupancy, engine),
+            largest_context_tokens(arch, width, split, pool, engine),
+            np.zeros(len(numbers)),
+        )
+    return Memory(MemoryBudget(*columns[:6]), *columns[6:11])
+
+
+def fleet_of(
+    selected: Sequence[Way],
+    capacity: Values,
+    service: LanguageService,
+    arch: ModelArchitecture,
+    accelerators: Sequence[AcceleratorSpec],
+    calibration: Calibration,
+) -> Fleet:
+    """Kernel rates and intervals of the ways that fit."""
+    shapes = {key: model_shape(arch, FORMATS[key]) for key in {way.form.key for way in selected}}
+    choices, intervals = [], []
+    signature = shape_signature(arch)
+    for way in selected:
+        accelerator = accelerators[way.accelerator]
+        choice = machine_for(
+            accelerator, arch, way.form, kv_bytes(way.kv_format), service.engine, way.gpus, calibration
+        )
+        seen = calibration.evidence_table.rows_of(
+            signature, silicon(accelerator.name, accelerator.form_factor)
+        )
+        choices.append(choice)
+        intervals.append(
+            tuple(
+                interval_of(
+                    calibration, metric, service.engine, choice, seen > 0, arch.standard_structure, way.gpus
+                )
+                for metric in ("ttft", "tpot", "throughput")
+            )
+        )
+    small = np.array([calibration.factors(choice.generation).small for choice in choices])
+    return Fleet(
+        shape=ModelShape.stack([shapes[way.form.key] for way in selected]),
+        machine=Machine.stack([choice.machine for choice in choices]),
+        over=overheads_for(calibration.engine(service.engine), calibration.shared, small),
+        sched=scheduling_for(service.engine, calibration),
+        spread=Spread(*np.array([(way.tp, way.dp, way.ep) for way in selected], float).T),
+        capacity=capacity,
+        ttft_high=np.array([row[0].high for row in intervals]),
+        tpot_high=np.array([row[1].high for row in intervals]),
+        choices=tuple(choices),
+        intervals=tuple(intervals),
+    )
+
+
+# ── one replica under load ──────────────────────────────────────────────────────────────────────────────────────
+
+
+@dataclass(frozen=True, slots=True)
+class Served:
+    """What users of one replica see at a load."""
+
+    steady: Steady
+    ttft_p95_s: Values
+    tokens_s: Values  # per user, while the answer is written
+    rho: Values
+
+
+def serve(fleet: Fleet, service: LanguageService, concurrency: ArrayLike, variation: float) -> Served:
+    """Time every way of `fleet` with `concurrency` requests in flight per replica."""
+    load = Load(concurrency, service.prompt_tokens, service.output_tokens, fleet.capacity)
+    steady = steady_state(fleet.shape, fleet.machine, fleet.over, fleet.sched, fleet.spread, load)
+    requests_s = steady.output_tokens_s / service.output_tokens
+    # A prompt that enters shares its steps with those that decode, one chunk at a time.
+    turn = steady.prompt_batched_s + steady.step_s * np.minimum(
+        1.0, service.prompt_tokens / np.asarray(fleet.sched.chunk_tokens, float)
+    )
+    wait = wait_quantile_seconds(requests_s, turn, variation)
+    usual = fleet.sched.first_s + fleet.sched.first_steps * steady.step_s + steady.prompt_s
+    longer = 1.645 * variation * steady.prompt_s  # a long prompt among the slowest 5 %
+    return Served(
+        steady=steady,
+        ttft_p95_s=usual + np.hypot(wait, longer),
+        tokens_s=1 / steady.tpot_s,
+        rho=utilisation(requests_s, turn),
+    )
+
+
+def strain(served: Served, fleet: Fleet, targets: Targets) -> Mapping[str, Values]:
+    """How near each target is to being missed, by name: below 1 it holds."""
+    ttft = served.ttft_p95_s * (fleet.ttft_high if targets.ttft_stated else 1.0)
+    tokens = served.tokens_s / (fleet.tpot_high if targets.tokens_stated else 1.0)
+    return {
+        "ttft": ttft / targets.ttft_s,
+        "tokens": targets.tokens_s / tokens,
+        "rho": served.rho / targets.rho,
+    }
+
+
+@dataclass(frozen=True, slots=True)
+class Largest:
+    """The most requests in flight that one replica of each way holds; 0 when not even one."""
+
+    load: Values
+    alone: Served  # with one request in flight
+    strain_alone: Mapping[str, Values]
+    strain_above: Mapping[str, Values]  # at the next larger load that was tried
+
+
+def largest_load(fleet: Fleet, service: LanguageService, targets: Targets, ceiling: float) -> Largest:
+    """Try loads from one request up to `ceiling` or the cache's capacity, then a few inside the gap where the first
+    target fails, and interpolate in between."""
+    top = np.log(np.maximum(np.minimum(fleet.capacity, ceiling), 1.0))
+    coarse = np.linspace(0, 1, COARSE)[:, None] * top
+    served, each, worst = _try(fleet, service, targets, coarse)
+    alone = Served(
+        *(_row(value, 0) for value in (served.steady, served.ttft_p95_s, served.tokens_s, served.rho))
+    )
+    low, high = _gap(coarse, worst)[:2]
+    fine = low + np.linspace(0, 1, FINE)[:, None] * (high - low)
+    _, each, worst = _try(fleet, service, targets, fine)
+    low, high, at = _gap(fine, worst)
+    columns = np.arange(len(top))
+    before, after = worst[np.maximum(at - 1, 0), columns], worst[at, columns]
+    share = np.clip((1 - before) / np.maximum(after - before, 1e-9), 0.0, 1.0)
+    best = np.where(after <= 1, high, low + share * (high - low))
+    strain_alone = strain(alone, fleet, targets)
+    possible = (np.maximum.reduce(list(strain_alone.values())) <= 1) & (fleet.capacity >= 1)
+    above = {name: value[at, columns] for name, value in each.items()}
+    return Largest(np.where(possible, np.exp(best), 0.0), alone, strain_alone, above)
+
+
+def _gap(log_load: Values, worst: Values) -> tuple[Values, Values, NDArray[np.intp]]:
+    """Loads around the first miss of each column, and the row of the upper one (the last row when none misses)."""
+    missed = worst > 1
+    at = np.where(missed.any(axis=0), missed.argmax(axis=0), len(log_load) - 1)
+    columns = np.arange(log_load.shape[1])
+    return log_load[np.maximum(at - 1, 0), columns], log_load[at, columns], at
+
+
+def _try(
+    fleet: Fleet, service: LanguageService, targets: Targets, log_load: Values
+) -> tuple[Served, Mapping[str, Values], Values]:
+    served = serve(fleet, service, np.exp(log_load), targets.variation)
+    each = strain(served, fleet, targets)
+    return served, each, np.maximum.reduce(list(each.values()))
+
+
+def _row[T: (Steady, Values)](value: T, number: int) -> T:
+    """Row `number` of arrays of several loads; what does not depend on the load has only one."""
+    if isinstance(value, Steady):
+        return Steady(*(_row(getattr(value, name), number) for name in Steady.__slots__))
+    return value[number] if value.ndim == 2 else value
+
+
+def serve_rows(
+    fleet: Fleet, rows: NDArray[np.intp], service: LanguageService, concurrency: Values, variation: float
+) -> Served:
+    """Time some rows of `fleet` at their own loads (at least one request in flight)."""
+    part = Fleet(
+        shape=fleet.shape.take(rows),
+        machine=fleet.machine.take(rows),
+        over=Overheads(
+            *(
+                np.broadcast_to(getattr(fleet.over, n), fleet.capacity.shape)[rows]
+                for n in Overheads.__slots__
+            )
+        ),
+        sched=fleet.sched,
+        spread=fleet.spread.take(rows),
+        capacity=fleet.capacity[rows],
+        ttft_high=fleet.ttft_high[rows],
+        tpot_high=fleet.tpot_high[rows],
+        choices=tuple(fleet.choices[row] for row in rows),
+        intervals=tuple(fleet.intervals[row] for row in rows),
+    )
+    return serve(part, service, np.maximum(concurrency, 1.0), variation)
