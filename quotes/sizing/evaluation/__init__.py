@@ -1,0 +1,32 @@
+"""Checking every prediction against published measurements.
+
+`EVALUATORS` maps the name of a reference file (without `.csv`) to the function that predicts its rows, `CASES` lists
+those who may answer a worked case, in order. Both name functions as `module:function`, so that a module is loaded
+only when its file is there to be evaluated.
+"""
+
+from collections.abc import Mapping
+
+from quotes.sizing.evaluation.base import CasePredictor, Context, Evaluator, PredictedRow, Row
+
+_HERE = "quotes.sizing.evaluation"
+
+EVALUATORS: Mapping[str, str] = {
+    "serving_measured": f"{_HERE}.serving_measured:predict_rows",
+    "serving_measured_disagg": f"{_HERE}.serving_disagg:predict_rows",
+    "serving_throughput": f"{_HERE}.serving_throughput:predict_rows",
+    "serving_memory": f"{_HERE}.serving_memory:predict_rows",
+    "training_throughput": f"{_HERE}.training:predict_throughput_rows",
+    "training_memory": f"{_HERE}.training:predict_memory_rows",
+    "other_workloads": f"{_HERE}.other:predict_rows",
+    "cases": f"{_HERE}.cases:predict_rows",
+}
+
+CASES: tuple[str, ...] = (
+    f"{_HERE}.serving_cases:predict_case",
+    f"{_HERE}.training:predict_case",
+    f"{_HERE}.system_cases:predict_case",
+    f"{_HERE}.money_cases:predict_case",
+)
+
+__all__ = ["CASES", "EVALUATORS", "CasePredictor", "Context", "Evaluator", "PredictedRow", "Row"]
