@@ -130,3 +130,16 @@ def test_the_printed_page_shows_all_panels_on_white(page: Page) -> None:
     expect(page.locator("#manager")).to_be_visible()
     expect(page.locator(".site-footer")).not_to_be_visible()
     assert background(page) == "rgb(255, 255, 255)"
+
+
+def test_what_is_unfolded_stays_so_when_the_server_sends_it_again(open_page: OpenPage) -> None:
+    page = open_page(width=390)
+    page.goto(GUIDE)
+    page.locator(".estimate__line").click()
+    page.evaluate("document.querySelector('#estimate').dataset.old = 'yes'")
+    page.evaluate(
+        "htmx.ajax('GET', location.pathname, {target: '#estimate', swap: 'outerHTML', select: '#estimate'})"
+    )
+    estimate = page.locator("#estimate:not([data-old])")
+    expect(estimate).to_have_attribute("open", "")
+    expect(estimate).not_to_have_attribute("aria-busy", "true")
