@@ -93,6 +93,12 @@ COUNTED: dict[str, Callable[[int], str]] = {
     "measurements": lambda n: ngettext("measurement", "measurements", n),
     "cores": lambda n: ngettext("core", "cores", n),
     "ports": lambda n: ngettext("port", "ports", n),
+    "GPUs": lambda n: ngettext("GPU", "GPUs", n),
+    "tokens": lambda n: ngettext("token", "tokens", n),
+    "sequences": lambda n: ngettext("sequence", "sequences", n),
+    "items": lambda n: ngettext("item", "items", n),
+    "versions": lambda n: ngettext("version", "versions", n),
+    "bytes": lambda n: ngettext("byte", "bytes", n),
     "units": lambda n: ngettext("unit", "units", n),
 }
 _SINGULAR = {word[:-1]: word for word in COUNTED if word.endswith("s")}
@@ -102,7 +108,8 @@ def unit_name(unit: str, value: Number = 2) -> str:
     """The unit in the reader's language, in the number of `value`; 'kWh/year' is translated part by part."""
     head, *rest = unit.split("/")
     per = [_word(part, 1) for part in rest]
-    return "/".join([_word(head, 1 if value == 1 else 2), *per])
+    # A rate stays plural: '1 tokens/s'.
+    return "/".join([_word(head, 1 if value == 1 and not per else 2), *per])
 
 
 def _word(word: str, count: int) -> str:

@@ -70,6 +70,8 @@ def test_never_more_digits_than_known(value: float, digits: int) -> None:
         (1, "servers", 3, f"1{T}server", f"1{T}server"),
         (3, "servers", 3, f"3{T}servers", f"3{T}servers"),
         (0.96, "days", 1, f"1{T}dag", f"1{T}day"),
+        (1, "tokens/s", 3, f"1{T}tokens/s", f"1{T}tokens/s"),
+        (8, "GPUs", 3, f"8{T}GPU's", f"8{T}GPUs"),
         (14, "days", 3, f"14{T}dagen", f"14{T}days"),
         (2, "h", 3, f"2{T}u", f"2{T}h"),
         (50_000, "kWh/year", 3, f"50.000{T}kWh/jaar", f"50,000{T}kWh/year"),
