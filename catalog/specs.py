@@ -285,7 +285,9 @@ class StorageSystemSpec(Item):
     scale_out: bool = False
     minimum_count: int = 1
     tier: Literal["hot", "capacity"] = "hot"  # capacity: disks, too slow to feed training directly
-    nic_ports_needed: int = 0  # ports of the network cards that must be ordered with each unit; 0: they are inside
+    nic_ports_needed: int = (
+        0  # ports of the network cards that must be ordered with each unit; 0: they are inside
+    )
     licence_sku: str | None = None  # charged per usable TB
 
 
