@@ -89,6 +89,15 @@ class HostNeed(Frozen):
     checkpoint_tb: float = 0  # one checkpoint; how many are kept is an assumption
 
 
+class TrainingRecipe(Frozen):
+    """How a training job is run, as far as its memory and speed depend on it."""
+
+    micro_batch: int = 1  # sequences per GPU group at a time; the rest of a batch is accumulated
+    recompute: Literal["none", "selective", "full"] = "none"  # of activations, in the backward pass
+    loss: Literal["eager", "chunked"] = "eager"
+    optimizer: str = ""
+
+
 class LoadOption(Frozen):
     """One way to run one service or job on one kind of accelerator."""
 
@@ -99,6 +108,7 @@ class LoadOption(Frozen):
     precision: str = ""
     kv_precision: str = ""
     engine: str = ""
+    recipe: TrainingRecipe | None = None  # training of language models only
     gpus_per_replica: int = Field(ge=1)
     replicas: int = Field(ge=1)  # spare included
     spare_replicas: int = 0

@@ -1,0 +1,285 @@
+"""Fitting the factors of training on published runs: few, physical, per GPU generation and software family.
+
+The fit is a robust damped least squares on logarithms with weak priors at the textbook values; rows of one model, GPU
+and software share their weight, so that a table with many variants does not outvote a single careful measurement.
+"""
+
+from collections import Counter
+from collections.abc import Callable, Mapping, Sequence
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from quotes.sizing.evaluation.training_rows import Run
+from quotes.sizing.training_calibration import GenerationRates
+from quotes.sizing.training_memory import Batch, Split
+from quotes.sizing.training_model import TrainedModel, trained_model
+from quotes.sizing.training_speed import Chip, SpeedFactors, TokenTime, Work, token_time
+
+type Vector = NDArray[np.float64]
+
+PRIOR_WEIGHT = 0.01
+OUTLIER = 0.15  # log units beyond which a residual counts linearly
+
+
+class Prior(NamedTuple):
+    name: str
+    value: float
+    spread: float  # standard deviation of the logarithm
+
+
+SPEED_PRIORS = (
+    Prior("launch_us", 20, 0.8), Prior("logit_bytes", 10, 0.8), Prior("selective_recompute", 0.5, 0.5),
+    Prior("tensor_parallel", 1.0, 0.6), Prior("context_parallel", 1.0, 1.0), Prior("sharding", 1.0, 0.6),
+    Prior("overlap_power", 3.5, 0.4), Prior("bubble", 1.0, 0.3), Prior("step_s_per_doubling", 0.01, 1.0),
+    Prior("step_s", 0.02, 1.0), Prior("expert_compute", 0.6, 0.4), Prior("expert_width_half", 500, 0.8),
+    Prior("routing_passes", 6.0, 0.8), Prior("all_to_all", 1.0, 0.8), Prior("expert_sharding", 1.0, 0.5),
+    Prior("mixer_passes", 30, 1.0), Prior("dequantise", 1.0, 0.8), Prior("software_pct_per_month", 0.5, 0.7),
+    Prior("expert_software_pct_per_month", 3.0, 0.5),
+)  # fmt: skip
+PRODUCT_PRIOR = {"bf16": 0.65, "fp8": 0.55, "mxfp8": 0.5, "nvfp4": 0.35}
+ATTENTION_PRIOR = 0.35
+MOVED_PRIOR = 3.0
+
+
+class Table(NamedTuple):
+    """Runs as arrays, ready for `token_time`."""
+
+    model: TrainedModel
+    hardware: Mapping[str, Vector]
+    split: Split
+    batch: Batch
+    work: Work
+    gpus: Vector
+    batch_tokens: Vector
+    generations: tuple[str, ...]
+    precisions: tuple[str, ...]
+    stacks: tuple[str, ...]
+
+
+def stack_models(models: Sequence[TrainedModel]) -> TrainedModel:
+    """One TrainedModel whose fields are arrays, an entry per run."""
+    return TrainedModel(*(np.array(field, float) for field in zip(*models, strict=True)))
+
+
+def table_of(runs: Sequence[Run]) -> Table:
+    def column(get: Callable[[Run], float]) -> Vector:
+        return np.array([get(run) for run in runs], float)
+
+    hardware = {
+        "peak": column(lambda run: run.hardware.peak_tflops(run.precision) * 1e12),
+        "bf16": column(lambda run: run.hardware.bf16_tflops * 1e12),
+        "memory": column(lambda run: run.hardware.memory_bandwidth_gb_s * 1e9),
+        "link": column(lambda run: (run.hardware.link_gb_s / 2 or run.hardware.pcie_gb_s) * 1e9),
+        "domain": column(lambda run: run.hardware.link_domain or 1),
+        "fabric": column(lambda run: run.hardware.fabric_gbit_s / 8 * 1e9),
+        "node": column(lambda run: run.hardware.node_gpus),
+    }
+    return Table(
+        model=stack_models([trained_model(run.arch) for run in runs]),
+        hardware=hardware,
+        split=Split(
+            tp=column(lambda run: run.tp), pp=column(lambda run: run.pp), cp=column(lambda run: run.cp),
+            dp=column(lambda run: run.dp), ep=column(lambda run: run.ep),
+            virtual_stages=column(lambda run: run.virtual_stages),
+        ),
+        batch=Batch(
+            sequence_tokens=column(lambda run: run.sequence_tokens), micro_batch=column(lambda run: run.micro_batch),
+            recompute=column(lambda run: run.recompute == "full"),
+            selective=column(lambda run: run.recompute == "selective" and run.stack == "fsdp_compiled"),
+        ),
+        work=Work(
+            frozen=column(lambda run: run.frozen), base_bytes=column(lambda run: run.base_bytes), moved_passes=1.0,
+            software_months=column(lambda run: -run.software_months),
+            full_sharding=column(lambda run: run.sharding == "fsdp"),
+            gradient_sharding=column(lambda run: run.sharding == "zero2"),
+            shard_ranks=column(lambda run: run.shard_ranks),
+        ),
+        gpus=column(lambda run: run.gpus),
+        batch_tokens=column(lambda run: run.global_batch_tokens),
+        generations=tuple(run.hardware.generation for run in runs),
+        precisions=tuple(run.precision for run in runs),
+        stacks=tuple(run.stack for run in runs),
+    )  # fmt: skip
+
+
+def time_table(
+    table: Table, products: Vector, attention: Vector, moved: Vector, factors: SpeedFactors
+) -> TokenTime:
+    """Seconds per token and GPU of every run, from efficiencies given per run."""
+    hardware = table.hardware
+    chip = Chip(
+        matrix_flops_s=hardware["peak"] * products,
+        attention_flops_s=hardware["bf16"] * attention,
+        memory_b_s=hardware["memory"],
+        link_b_s=hardware["link"],
+        domain=hardware["domain"],
+        fabric_b_s=hardware["fabric"],
+        node_gpus=hardware["node"],
+    )
+    work = table.work._replace(moved_passes=moved)
+    return token_time(
+        table.model, chip, table.split, table.batch, work, factors,
+        gpus=table.gpus, global_batch_tokens=table.batch_tokens,
+    )  # fmt: skip
+
+
+# ── robust least squares ────────────────────────────────────────────────────────────────────────────────────────
+
+
+def least_squares(
+    residuals: Callable[[Vector], Vector], start: Vector, prior: Vector, spread: Vector, weights: Vector,
+    *, iterations: int = 60,
+) -> Vector:  # fmt: skip
+    """Minimise Huber-weighted squares plus the prior, by Levenberg–Marquardt with finite differences."""
+
+    def cost(point: Vector) -> float:
+        size = np.abs(residuals(point))
+        loss = np.where(size < OUTLIER, size**2 / 2, OUTLIER * (size - OUTLIER / 2))
+        return float((weights * loss).sum() + PRIOR_WEIGHT / 2 * (((point - prior) / spread) ** 2).sum())
+
+    point, best, damping = start.copy(), cost(start), 1e-2
+    for _ in range(iterations):
+        now = residuals(point)
+        jacobian = np.empty((now.size, point.size))
+        for index in range(point.size):
+            moved = point.copy()
+            moved[index] += 1e-4
+            jacobian[:, index] = (residuals(moved) - now) / 1e-4
+        huber = weights * np.minimum(1.0, OUTLIER / np.maximum(np.abs(now), 1e-12))
+        curvature = jacobian.T @ (huber[:, None] * jacobian) + np.diag(PRIOR_WEIGHT / spread**2)
+        slope = jacobian.T @ (huber * now) + PRIOR_WEIGHT * (point - prior) / spread**2
+        gain = 0.0
+        for _ in range(8):
+            trial = point - np.linalg.solve(curvature + damping * np.diag(np.diag(curvature)), slope)
+            value = cost(trial)
+            if value < best:
+                gain, point, best, damping = best - value, trial, value, max(damping / 3, 1e-6)
+                break
+            damping *= 4
+        if gain <= 1e-6 * best:
+            break
+    return point
+
+
+# ── speed ───────────────────────────────────────────────────────────────────────────────────────────────────────
+
+
+class SpeedFit(NamedTuple):
+    """A parameter vector (logarithms) with names, for prediction and for writing down."""
+
+    names: tuple[str, ...]
+    point: Vector
+
+    def value(self, name: str) -> float:
+        return float(np.exp(self.point[self.names.index(name)]))
+
+
+def _parameters(table: Table) -> tuple[tuple[str, ...], Vector, Vector]:
+    pairs = sorted(set(zip(table.generations, table.precisions, strict=True)))
+    priors = [
+        *(Prior(f"attention:{name}", ATTENTION_PRIOR, 0.4) for name in sorted(set(table.generations))),
+        *(Prior(f"products:{name}:{kind}", PRODUCT_PRIOR[kind], 0.3) for name, kind in pairs),
+        *(Prior(f"moved:{name}", MOVED_PRIOR, 0.6) for name in sorted(set(table.stacks))),
+        *SPEED_PRIORS,
+    ]
+    return (
+        tuple(prior.name for prior in priors),
+        np.log([prior.value for prior in priors]),
+        np.array([prior.spread for prior in priors]),
+    )
+
+
+def speed_seconds(table: Table, fit: SpeedFit) -> TokenTime:
+    """Predicted times of the table's runs. Generations or stacks that the fit lacks take the prior."""
+    where = {name: index for index, name in enumerate(fit.names)}
+
+    def gather(names: Sequence[str], fallback: Sequence[float]) -> Vector:
+        found = [
+            fit.point[where[name]] if name in where else np.log(other)
+            for name, other in zip(names, fallback, strict=True)
+        ]
+        return np.exp(found)
+
+    count = len(table.stacks)
+    products = gather(
+        [f"products:{name}:{kind}" for name, kind in zip(table.generations, table.precisions, strict=True)],
+        [PRODUCT_PRIOR[kind] for kind in table.precisions],
+    )
+    attention = gather([f"attention:{name}" for name in table.generations], [ATTENTION_PRIOR] * count)
+    moved = gather([f"moved:{name}" for name in table.stacks], [MOVED_PRIOR] * count)
+    factors = SpeedFactors(
+        **{prior.name: fit.value(prior.name) for prior in SPEED_PRIORS if prior.name in where}
+    )
+    return time_table(table, products, attention, moved, factors)
+
+
+def weights_of(runs: Sequence[Run]) -> Vector:
+    """Rows of one model, GPU, software and method together count as the square root of their number."""
+    groups = [(run.model, run.gpu, run.stack, run.method) for run in runs]
+    size = Counter(groups)
+    return np.array([size[group] ** -0.5 for group in groups])
+
+
+def fit_speed(
+    runs: Sequence[Run], rates: Vector, *, start: SpeedFit | None = None, iterations: int = 60,
+    keep: NDArray[np.bool_] | None = None, table: Table | None = None,
+) -> SpeedFit:  # fmt: skip
+    """Fit on measured `rates` (tokens/s per GPU). `keep` leaves rows out; `start` warms the search up."""
+    table = table or table_of(runs)
+    names, prior, spread = _parameters(table)
+    weights = weights_of(runs) * (1.0 if keep is None else keep)
+    first = prior if start is None else start.point
+    target = -np.log(rates)
+
+    def residuals(point: Vector) -> Vector:
+        return np.log(speed_seconds(table, SpeedFit(names, point)).total) - target
+
+    return SpeedFit(names, least_squares(residuals, first, prior, spread, weights, iterations=iterations))
+
+
+def observed_rate(run: Run) -> float:
+    """Tokens/s per GPU that a row implies, whatever it prints. NaN when it prints something else."""
+    match run.metric:
+        case "tokens_s_per_gpu":
+            return run.measured
+        case "time_to_train_min":
+            return run.tokens_trained / (run.measured * 60 * run.gpus)
+        case "tflops_per_gpu":
+            return run.measured * 1e12 / run.counted_flops
+        case "mfu":
+            return run.measured / 100 * run.hardware.bf16_tflops * 1e12 / run.counted_flops
+    return float("nan")
+
+
+def in_metric(run: Run, rate: float, *, project_fraction: float) -> float:
+    """A predicted rate in the metric that the row prints."""
+    match run.metric:
+        case "time_to_train_min":
+            return run.tokens_trained / (rate * 60 * run.gpus)
+        case "tflops_per_gpu":
+            return rate * run.counted_flops / 1e12
+        case "mfu":
+            return rate * run.counted_flops / (run.hardware.bf16_tflops * 1e12) * 100
+        case "gpu_hours":
+            return run.tokens_trained / (rate * 3600 * project_fraction)
+    return rate
+
+
+def generation_rates(fit: SpeedFit, runs: Sequence[Run]) -> Mapping[str, GenerationRates]:
+    """The fitted efficiencies by generation, as the calibration file keeps them."""
+    count = Counter(run.hardware.generation for run in runs)
+    return {
+        name: GenerationRates(
+            products={
+                kind: round(fit.value(key), 4)
+                for kind in PRODUCT_PRIOR
+                if (key := f"products:{name}:{kind}") in fit.names
+            },
+            attention=round(fit.value(f"attention:{name}"), 4),
+            rows=count[name],
+            source="fitted on published runs",
+        )
+        for name in sorted(count)
+    }

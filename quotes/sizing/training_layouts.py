@@ -1,0 +1,105 @@
+"""Which ways of laying out a training job are worth looking at, as arrays for one pass over all accelerators."""
+
+from collections.abc import Sequence
+from typing import Literal, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from catalog.specs import ModelArchitecture
+from configurator.workload import Method
+from quotes.sizing.architecture import legal_tp
+from quotes.sizing.training_hardware import TrainingGpu
+
+type Ints = NDArray[np.int64]
+type Sharding = Literal["none", "ddp", "zero1", "fsdp"]
+type Recompute = Literal["none", "selective", "full"]
+
+SHARDINGS: tuple[Sharding, ...] = ("none", "ddp", "zero1", "fsdp")
+MICRO_BATCHES = (1, 2, 4, 8)
+RECOMPUTES: tuple[Recompute, ...] = ("none", "selective", "full")
+PIPELINES = (1, 2, 4, 8, 16)
+NODE_STEPS = (1, 2, 3, 4, 6, 8, 12, 16, 24, 32, 48, 64, 96, 128, 192, 256, 384, 512, 1024, 2048)
+SIZES_ABOVE_NEED = 8  # sizes looked at beyond the first that could meet the deadline at full peak
+
+
+class Grid(NamedTuple):
+    """One entry per candidate; `accelerator` and `size` index the accelerators and their list of GPU counts."""
+
+    accelerator: Ints
+    gpus: Ints
+    tp: Ints
+    pp: Ints
+    dp: Ints
+    ep: Ints
+    sharding: Ints  # index in SHARDINGS
+    micro_batch: Ints
+    recompute: Ints  # index in RECOMPUTES
+
+    def take(self, chosen: NDArray[np.bool_] | Ints) -> "Grid":
+        return Grid(*(field[chosen] for field in self))
+
+
+def gpu_counts(node_gpus: int, gpus_max: float) -> tuple[int, ...]:
+    """Legal sizes of a job: powers of two inside a server, then whole servers in sensible steps."""
+    node_gpus = max(1, node_gpus)
+    inside = [count for count in (1, 2, 4, 8, 16, 32) if count < node_gpus]
+    whole = [steps * node_gpus for steps in NODE_STEPS if steps * node_gpus <= max(gpus_max, node_gpus)]
+    return tuple(inside + whole)
+
+
+def expert_parallel(arch: ModelArchitecture, ranks: int, domain: int) -> int:
+    """Ranks over which experts are spread: as many as the fast domain holds and the experts divide by."""
+    if not arch.is_moe:
+        return 1
+    degree = 1
+    while degree * 2 <= min(ranks, max(domain, 1)) and arch.experts % (degree * 2) == 0:
+        degree *= 2
+    return degree
+
+
+def _splits(
+    method: Method, tensor: Sequence[int], arch: ModelArchitecture, gpus: int, node: int
+) -> list[tuple[int, int, int]]:
+    """(tp, pp, sharding) worth trying on `gpus` GPUs."""
+    none, ddp, zero1, fsdp = range(4)
+    if gpus == 1:
+        return [(1, 1, none)]
+    if method in {Method.LORA, Method.QLORA}:
+        return [(1, 1, ddp), (1, 1, fsdp)]
+    found = [(1, 1, ddp)] if arch.layers * arch.hidden**2 < 3e8 else []
+    found += [(tp, 1, fsdp) for tp in tensor if tp == 1 or gpus > node]
+    found += [
+        (tp, pp, zero1)
+        for tp in tensor
+        for pp in PIPELINES
+        if tp * pp <= gpus
+        and (pp == 1 or arch.layers >= 2 * pp)
+        and not (pp > 1 and gpus <= node and tp < max(tensor))
+    ]
+    return found
+
+
+def grid(
+    arch: ModelArchitecture, method: Method, gpus: Sequence[TrainingGpu], counts: Sequence[Sequence[int]]
+) -> Grid:
+    """Every candidate of every accelerator; `counts` gives the GPU counts to try per accelerator."""
+    base: list[tuple[int, int, int, int, int, int, int]] = []
+    for index, (hardware, sizes) in enumerate(zip(gpus, counts, strict=True)):
+        domain = hardware.link_domain if hardware.link_gb_s else 1
+        tensor = legal_tp(arch, max(1, min(domain, hardware.node_gpus, 8)))
+        for size in sizes:
+            for tp, pp, sharding in _splits(method, tensor, arch, size, hardware.node_gpus):
+                if size % (tp * pp):
+                    continue
+                dp = size // (tp * pp)
+                base.append(
+                    (index, size, tp, pp, dp, expert_parallel(arch, dp, max(domain // tp, 1)), sharding)
+                )
+    if not base:
+        empty = np.zeros(0, np.int64)
+        return Grid(*(empty,) * len(Grid._fields))
+    rows = np.array(base, np.int64)
+    micro, recompute = (values.ravel() for values in np.meshgrid(MICRO_BATCHES, range(len(RECOMPUTES))))
+    repeated = np.repeat(rows, micro.size, axis=0)
+    return Grid(*repeated.T, np.tile(micro, len(rows)), np.tile(recompute, len(rows)))
