@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping
 from math import log2
-from typing import Any
+from typing import Any, NamedTuple
 
 from catalog.quantity import Quantity
 from quotes.sizing.trace import Evidence
@@ -11,24 +11,24 @@ from quotes.sizing.training_calibration import Quantity as Kind
 
 SHOWN = 3
 NEAR = 2.0  # distance within which a run counts as similar
+ADAPTERS = frozenset({"lora", "qlora"})
 
 
-def distance(
-    run: MeasuredRun,
-    *,
-    generation: str,
-    gpu: str,
-    model: str,
-    params_b: float,
-    method: str,
-    precision: str,
-    sequence_tokens: float,
-    gpus: float,
-) -> float:
+class Subject(NamedTuple):
+    """What a published or planned run is about."""
+
+    generation: str
+    gpu: str
+    model: str
+    params_b: float
+    method: str
+    precision: str
+    sequence_tokens: float
+
+
+def distance(run: MeasuredRun, plan: Subject) -> float:
     """How far a published run is from a planned one: 0 the same, 1 about one thing that matters changed."""
-    adapters = {"lora", "qlora"}
-    ratio = lambda a, b: abs(_log2(max(a, 1e-9) / max(b, 1e-9)))  # noqa: E731
-    same_kind = (run.method in adapters) == (plan.method in adapters)
+    same_kind = (run.method in ADAPTERS) == (plan.method in ADAPTERS)
     return (
         (0 if run.gpu == plan.gpu else 0.4 if run.generation == plan.generation else 1.5)
         + (0 if run.method == plan.method else 0.5 if same_kind else 1.5)
