@@ -5,10 +5,11 @@ cloud offer split into amount and currency. What one row cannot know (which boar
 in `assemble`. Free of Django.
 """
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import date
 from decimal import Decimal
+from operator import attrgetter
 from typing import Any
 
 from catalog.quantity import Frozen, Money
@@ -145,10 +146,9 @@ def assemble(
     version: str, specs: Mapping[str, Sequence[Any]], prices: Mapping[str, Price], day: date
 ) -> CatalogSnapshot:
     """A snapshot of active `specs` by kind, each sorted by SKU or key, and the `prices` of `day`."""
-    sort_key: Mapping[str, Callable[[Any], str]] = {
-        kind.key: (lambda spec, name=kind.identifier: getattr(spec, name)) for kind in KINDS.values()
+    sorted_specs = {
+        key: tuple(sorted(rows, key=attrgetter(KINDS[key].identifier))) for key, rows in specs.items()
     }
-    sorted_specs = {key: tuple(sorted(rows, key=sort_key[key])) for key, rows in specs.items()}
     boards = [item for item in sorted_specs.get("accessory", ()) if item.kind == "board"]
     sorted_specs["accelerator"] = tuple(
         _on_board(item, boards) for item in sorted_specs.get("accelerator", ())

@@ -117,7 +117,7 @@ def _empty(key: str) -> dict[str, Any]:
 def _load_kind(key: str, rows: Iterable[SeedRow], report: Report, overwrite: bool) -> None:
     table, identifier = TABLES[key], KINDS[key].identifier
     stored = {flat[identifier]: _comparable(key, flat) for flat in flat_rows(key)}
-    digests = dict(table.objects.values_list("pk", "seed_digest"))
+    digests = dict(table.objects.values_list(identifier, "seed_digest"))
     seen = set()
     for row in rows:
         seen.add(row.identifier)
@@ -128,13 +128,13 @@ def _load_kind(key: str, rows: Iterable[SeedRow], report: Report, overwrite: boo
         present = stored.get(row.identifier)
         if present == wanted:
             if digests[row.identifier] != mark:
-                table.objects.filter(pk=row.identifier).update(seed_digest=mark)
+                table.objects.filter(**{identifier: row.identifier}).update(seed_digest=mark)
             report.note(key, "unchanged")
         elif present is None:
             _write(table(), row, mark)
             report.note(key, "added")
         elif overwrite or digest(present) == digests[row.identifier]:
-            _write(table.objects.get(pk=row.identifier), row, mark)
+            _write(table.objects.get(**{identifier: row.identifier}), row, mark)
             report.note(key, "changed")
         else:
             differing = sorted(name for name in wanted if wanted[name] != present.get(name))
@@ -227,7 +227,7 @@ def _settle(
     if current is not None and digest(current) == mark:
         report.note(kind, "unchanged")
     elif current is None or overwrite or digest(current) == present.seed_digest:
-        instance = present or table()
+        instance: Any = present or table()
         for column, value in wanted.items():
             setattr(instance, column, value)
         instance.seed_digest = mark

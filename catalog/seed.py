@@ -128,7 +128,7 @@ def _records(path: Path) -> Iterator[tuple[int, dict[str, Any]]]:
     loader = getattr(yaml, "CSafeLoader", yaml.SafeLoader)(path.read_text(encoding="utf-8"))
     try:
         sequence = loader.get_single_node()
-        for node in sequence.value:
+        for node in sequence.value if sequence else ():
             yield node.start_mark.line + 1, loader.construct_document(node)
     finally:
         loader.dispose()

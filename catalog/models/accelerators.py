@@ -98,6 +98,7 @@ class Accelerator(Article):
                 | Q(memory_gb_label=0)
                 | Q(memory_mib__lte=F("memory_gb_label") * 1024),
                 name="catalog_accelerator_memory_within_label",
+                violation_error_code="memory_mib",
                 violation_error_message=_(
                     "The driver cannot report more memory than the label says: check MiB (driver) and GB (label)."
                 ),
@@ -106,6 +107,7 @@ class Accelerator(Article):
                 condition=Q(link_kind="none", link_max_count=0)
                 | (~Q(link_kind="none") & Q(link_max_count__gte=2)),
                 name="catalog_accelerator_link_joins_two",
+                violation_error_code="link_max_count",
                 violation_error_message=_(
                     "A link joins at least two accelerators; without a link the number is 0."
                 ),
@@ -113,6 +115,7 @@ class Accelerator(Article):
             models.CheckConstraint(
                 condition=Q(device_count=1) | Q(device_count__gt=1, memory_mib__isnull=True),
                 name="catalog_accelerator_devices_apart",
+                violation_error_code="memory_mib",
                 violation_error_message=_(
                     "A card with several devices has no memory as one space: leave the memory as the driver reports "
                     "it empty."
@@ -161,6 +164,7 @@ class Accessory(Article):
             models.CheckConstraint(
                 condition=~Q(kind__in=["board", "bridge"]) | Q(count__gte=2),
                 name="catalog_accessory_joins_two",
+                violation_error_code="count",
                 violation_error_message=_("A board carries, and a bridge joins, at least two accelerators."),
             ),
         ]

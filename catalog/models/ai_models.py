@@ -26,7 +26,7 @@ class AiModel(Sourced):
     kind_key = "ai_model"
 
     key = models.CharField(
-        _("hub name"), max_length=120, primary_key=True, help_text=_("organisation/model, as published.")
+        _("hub name"), max_length=120, unique=True, help_text=_("organisation/model, as published.")
     )
     name = models.CharField(_("name"), max_length=120)
     family = models.CharField(_("family"), max_length=40, blank=True)
@@ -104,6 +104,7 @@ class AiModel(Sourced):
             models.CheckConstraint(
                 condition=Q(layers__gte=F("sliding_layers") + F("linear_layers") + F("attentionless_layers")),
                 name="catalog_aimodel_layers_add_up",
+                violation_error_code="layers",
                 violation_error_message=_(
                     "There are more sliding, linear and attentionless layers than layers."
                 ),
@@ -111,6 +112,7 @@ class AiModel(Sourced):
             models.CheckConstraint(
                 condition=Q(experts=0) | Q(experts_per_token__gte=1, experts_per_token__lte=F("experts")),
                 name="catalog_aimodel_experts_per_token",
+                violation_error_code="experts_per_token",
                 violation_error_message=_("A token uses at least one and at most all of the experts."),
             ),
             models.CheckConstraint(
@@ -118,21 +120,25 @@ class AiModel(Sourced):
                 | Q(active_params_b__isnull=True)
                 | Q(active_params_b__lte=F("total_params_b")),
                 name="catalog_aimodel_active_within_total",
+                violation_error_code="active_params_b",
                 violation_error_message=_("The active parameters cannot exceed all parameters."),
             ),
             models.CheckConstraint(
                 condition=Q(kv_heads__gte=1, kv_heads__lte=F("query_heads")),
                 name="catalog_aimodel_heads",
+                violation_error_code="kv_heads",
                 violation_error_message=_("There are at most as many KV heads as query heads."),
             ),
             models.CheckConstraint(
                 condition=Q(kv_rank=0) | Q(rope_dim__gte=1, nope_dim__gte=1, value_dim__gte=1),
                 name="catalog_aimodel_latent_widths",
+                violation_error_code="kv_rank",
                 violation_error_message=_("Latent attention needs its rotary, unrotated and value widths."),
             ),
             models.CheckConstraint(
                 condition=Q(sliding_layers=0) | Q(sliding_window__gte=1),
                 name="catalog_aimodel_window",
+                violation_error_code="sliding_window",
                 violation_error_message=_("Layers with a sliding window need the size of the window."),
             ),
         ]

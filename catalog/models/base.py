@@ -8,7 +8,7 @@ from collections.abc import Iterable, Mapping
 from typing import Any, ClassVar
 from uuid import uuid4
 
-from django.core.exceptions import ValidationError
+from django.core.exceptions import NON_FIELD_ERRORS, ValidationError
 from django.core.validators import RegexValidator
 from django.db import models
 from django.db.models import Q
@@ -94,6 +94,31 @@ class Versioned(models.Model):
         super().save(*args, **kwargs)
         CatalogVersion.bump()
 
+    def full_clean(self, exclude: Iterable[str] | None = None, *args: Any, **kwargs: Any) -> None:
+        """As Django's, with each mistake at the field it concerns, or at the row when a form lacks that field."""
+        left_out = set(exclude or ())
+        try:
+            super().full_clean(left_out, *args, **kwargs)
+        except ValidationError as error:
+            raise ValidationError(self._placed(error, left_out)) from None
+
+    def validate_constraints(self, exclude: Iterable[str] | None = None) -> None:
+        """As Django's; a constraint names its field in `violation_error_code`."""
+        left_out = set(exclude or ())
+        try:
+            super().validate_constraints(left_out)
+        except ValidationError as error:
+            raise ValidationError(self._placed(error, left_out)) from None
+
+    def _placed(self, error: ValidationError, left_out: set[str]) -> dict[str, list[ValidationError]]:
+        placed: dict[str, list[ValidationError]] = {}
+        fields = {field.name for field in self._meta.get_fields()} - left_out
+        for name, mistakes in error.update_error_dict({}).items():
+            for mistake in mistakes:
+                place = str(mistake.code) if name == NON_FIELD_ERRORS and mistake.code in fields else name
+                placed.setdefault(place if place in fields else NON_FIELD_ERRORS, []).append(mistake)
+        return placed
+
     def delete(self, *args: Any, **kwargs: Any) -> tuple[int, dict[str, int]]:
         deleted = super().delete(*args, **kwargs)
         CatalogVersion.bump()
@@ -152,8 +177,6 @@ class Sourced(Versioned):
         """Refuse what the spec refuses, at the field it concerns."""
         super().clean()
         mistakes: dict[str, list[str]] = {}
-        if not self.active and not self.inactive_reason:
-            mistakes["inactive_reason"] = [str(_("Say why the row is not active."))]
         unknown = {*self.estimated_fields, *self.weaker_fields} - set(self.catalog_kind().columns)
         if unknown:
             sentence = _("%(name)s is not a figure of this kind.") % {"name": sorted(unknown)[0]}
@@ -163,7 +186,7 @@ class Sourced(Versioned):
             for field, sentences in self._spec_mistakes().items():
                 mistakes.setdefault(field, []).extend(sentences)
         if mistakes:
-            raise ValidationError(mistakes)  # type: ignore[arg-type]
+            raise ValidationError(mistakes)
 
     def _spec_mistakes(self) -> dict[str, list[str]]:
         try:
@@ -187,16 +210,19 @@ sourced_constraints = [
     models.CheckConstraint(
         condition=Q(active=True) | ~Q(inactive_reason=""),
         name="%(app_label)s_%(class)s_says_why_inactive",
+        violation_error_code="inactive_reason",
         violation_error_message=_("Say why the row is not active."),
     ),
     models.CheckConstraint(
         condition=Q(confidence__in=[value for value, _label in CONFIDENCE]),
         name="%(app_label)s_%(class)s_confidence_known",
+        violation_error_code="confidence",
         violation_error_message=_("The confidence is A, B or C."),
     ),
     models.CheckConstraint(
         condition=~Q(source=""),
         name="%(app_label)s_%(class)s_has_a_source",
+        violation_error_code="source",
         violation_error_message=_("Say where the figures come from."),
     ),
 ]
@@ -260,4 +286,4 @@ class Article(Sourced):
 
     def validate_constraints(self, exclude: Iterable[str] | None = None) -> None:
         self.kind_name = self.kind_key
-        super().validate_constraints(exclude=set(exclude) if exclude is not None else None)
+        super().validate_constraints(exclude)

@@ -78,16 +78,19 @@ class CloudOffer(Article):
                 condition=Q(hourly_amount__isnull=True, currency="")
                 | (Q(hourly_amount__isnull=False) & ~Q(currency="")),
                 name="catalog_cloud_price_has_currency",
+                violation_error_code="currency",
                 violation_error_message=_("A price needs a currency, and a currency a price."),
             ),
             models.CheckConstraint(
                 condition=~Q(currency="EUR") | Q(exchange_rate=1),
                 name="catalog_cloud_euro_rate",
+                violation_error_code="exchange_rate",
                 violation_error_message=_("The exchange rate of the euro is 1."),
             ),
             models.CheckConstraint(
                 condition=Q(currency__in=["", "EUR"]) | Q(exchange_rate_on__isnull=False),
                 name="catalog_cloud_rate_is_dated",
+                violation_error_code="exchange_rate_on",
                 violation_error_message=_("Say of which day the exchange rate is."),
             ),
         ]

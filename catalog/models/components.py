@@ -39,6 +39,7 @@ class Cpu(Article):
             models.CheckConstraint(
                 condition=Q(cores__gte=1, sockets_max__gte=1, sockets_max__lte=8),
                 name="catalog_cpu_counts",
+                violation_error_code="cores",
                 violation_error_message=_("A CPU has at least one core and goes into one to eight sockets."),
             ),
         ]
@@ -65,6 +66,7 @@ class MemoryModule(Article):
             models.CheckConstraint(
                 condition=Q(capacity_gb__gte=1, speed_mt_s__gte=1),
                 name="catalog_memory_size",
+                violation_error_code="capacity_gb",
                 violation_error_message=_("A memory module has a capacity and a speed."),
             ),
         ]
@@ -105,6 +107,7 @@ class Drive(Article):
             models.CheckConstraint(
                 condition=Q(capacity_gb__gt=0),
                 name="catalog_drive_size",
+                violation_error_code="capacity_gb",
                 violation_error_message=_("A drive has a capacity."),
             ),
         ]
@@ -138,6 +141,7 @@ class NetworkCard(Article):
             models.CheckConstraint(
                 condition=Q(ports__gte=1, port_gbit_s__gt=0),
                 name="catalog_nic_ports",
+                violation_error_code="ports",
                 violation_error_message=_("A network card has at least one port with a speed."),
             ),
         ]
@@ -174,11 +178,13 @@ class Switch(Article):
             models.CheckConstraint(
                 condition=Q(ports__gte=1, port_gbit_s__gt=0),
                 name="catalog_switch_ports",
+                violation_error_code="ports",
                 violation_error_message=_("A switch has at least one port with a speed."),
             ),
             models.CheckConstraint(
                 condition=Q(cages__isnull=True) | Q(cages__lte=models.F("ports")),
                 name="catalog_switch_cages",
+                violation_error_code="cages",
                 violation_error_message=_("A switch cannot have more cages than ports."),
             ),
             models.CheckConstraint(
@@ -186,6 +192,7 @@ class Switch(Article):
                 | Q(max_power_w__isnull=True)
                 | Q(typical_power_w__lte=models.F("max_power_w")),
                 name="catalog_switch_power",
+                violation_error_code="typical_power_w",
                 violation_error_message=_("The typical power cannot exceed the highest power."),
             ),
         ]
@@ -226,6 +233,7 @@ class Cable(Article):
             models.CheckConstraint(
                 condition=Q(ports__gte=1),
                 name="catalog_cable_links",
+                violation_error_code="ports",
                 violation_error_message=_("A cable carries at least one link."),
             ),
         ]

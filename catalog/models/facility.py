@@ -63,12 +63,14 @@ class Service(Article):
                 condition=Q(pct_of_hardware__isnull=True)
                 | Q(pct_of_hardware__gte=0, pct_of_hardware__lte=100),
                 name="catalog_service_share",
+                violation_error_code="pct_of_hardware",
                 violation_error_message=_("The share lies between 0 and 100 %."),
             ),
             models.UniqueConstraint(
                 fields=["purpose"],
                 condition=~Q(purpose=""),
                 name="catalog_service_one_per_purpose",
+                violation_error_code="purpose",
                 violation_error_message=_("Another service is already used for this."),
             ),
         ]
@@ -126,11 +128,13 @@ class StorageSystem(Article):
             models.CheckConstraint(
                 condition=Q(usable_tb__isnull=True) | Q(raw_tb__isnull=True) | Q(usable_tb__lte=F("raw_tb")),
                 name="catalog_storage_usable_within_raw",
+                violation_error_code="usable_tb",
                 violation_error_message=_("The usable capacity cannot exceed the raw capacity."),
             ),
             models.CheckConstraint(
                 condition=Q(minimum_count__gte=1),
                 name="catalog_storage_at_least_one",
+                violation_error_code="minimum_count",
                 violation_error_message=_("At least one is ordered."),
             ),
         ]  # fmt: skip
@@ -155,6 +159,7 @@ class Rack(Article):
             models.CheckConstraint(
                 condition=Q(rack_units__gte=1),
                 name="catalog_rack_height",
+                violation_error_code="rack_units",
                 violation_error_message=_("A rack has at least one unit."),
             ),
         ]
@@ -185,6 +190,7 @@ class Pdu(Article):
             models.CheckConstraint(
                 condition=Q(phases__in=[1, 3], amps__gt=0, volts__gt=0),
                 name="catalog_pdu_feed",
+                violation_error_code="phases",
                 violation_error_message=_(
                     "A power distribution unit has one or three phases, a current and a voltage."
                 ),

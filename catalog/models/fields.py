@@ -1,17 +1,19 @@
 """Field kinds of the catalog: figures that may be unknown, and short lists of words."""
 
 from collections.abc import Iterable
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from django import forms
 from django.core.exceptions import ValidationError
 from django.core.validators import MinValueValidator
 from django.db import models
 from django.db.models import Q
-from django.utils.functional import Promise
 from django.utils.translation import gettext_lazy as _
 
-type Text = str | Promise
+if TYPE_CHECKING:
+    from django_stubs_ext import StrPromise
+
+type Text = str | StrPromise
 
 
 def figure(label: Text, help_text: Text = "") -> models.FloatField:
@@ -64,7 +66,7 @@ class WordsField(models.JSONField):
                 _("%(word)s is not one of the choices."), params={"word": unknown[0]}, code="invalid_choice"
             )
 
-    def formfield(self, **kwargs: Any) -> forms.Field:  # type: ignore[override]
+    def formfield(self, **kwargs: Any) -> forms.Field:
         kwargs.pop("encoder", None)
         kwargs.pop("decoder", None)
         common = {

@@ -42,6 +42,7 @@ class Margin(Versioned):
                     minimum_margin_pct__gte=0, margin_pct__gte=F("minimum_margin_pct"), margin_pct__lt=100
                 ),
                 name="catalog_margin_order",
+                violation_error_code="margin_pct",
                 violation_error_message=_("The margin lies between the lowest margin and 100 %."),
             )
         ]
@@ -94,6 +95,7 @@ class Price(Versioned):
             models.CheckConstraint(
                 condition=Q(amount__gte=0),
                 name="catalog_price_not_negative",
+                violation_error_code="amount",
                 violation_error_message=_("A price cannot be negative."),
             ),
             models.CheckConstraint(
@@ -101,33 +103,39 @@ class Price(Versioned):
                 | Q(valid_until__isnull=True)
                 | Q(valid_until__gte=F("valid_from")),
                 name="catalog_price_days_in_order",
+                violation_error_code="valid_until",
                 violation_error_message=_("The last day of a price lies before its first day."),
             ),
             models.CheckConstraint(
                 condition=Q(demonstration=False) | Q(indicative=True),
                 name="catalog_price_demonstration_is_indicative",
+                violation_error_code="indicative",
                 violation_error_message=_("A demonstration price is never firm."),
             ),
             models.CheckConstraint(
                 condition=~Q(source=""),
                 name="catalog_price_has_a_source",
+                violation_error_code="source",
                 violation_error_message=_("Say who gave this price."),
             ),
             models.UniqueConstraint(
                 fields=["article", "currency", "valid_from"],
                 name="catalog_price_one_per_first_day",
+                violation_error_code="valid_from",
                 violation_error_message=_("This article already has a price from that day."),
             ),
             models.UniqueConstraint(
                 fields=["article", "currency"],
                 condition=Q(valid_from__isnull=True),
                 name="catalog_price_one_from_the_start",
+                violation_error_code="valid_from",
                 violation_error_message=_("This article already has a price from the start."),
             ),
             models.UniqueConstraint(
                 fields=["article", "currency"],
                 condition=Q(valid_until__isnull=True),
                 name="catalog_price_one_until_further_notice",
+                violation_error_code="valid_until",
                 violation_error_message=_(
                     "This article already has a price until further notice: give that one a last day first."
                 ),

@@ -118,6 +118,7 @@ class Server(Article):
                 )
                 & ~Q(cpu_socket=""),
                 name="catalog_server_buildable_is_complete",
+                violation_error_code="status",
                 violation_error_message=_(
                     "A buildable server needs its height, sockets, memory slots, bays, free slots, power supplies, "
                     "base power and fans. Choose the status 'incomplete' until they are known."
