@@ -1,13 +1,14 @@
 """The addresses of the questionnaire."""
 
-from django.http import HttpRequest, HttpResponse
 from django.urls import path
 
+from configurator.wizard import views
+
 app_name = "wizard"
-
-
-def start(request: HttpRequest) -> HttpResponse:
-    return HttpResponse("Rekenkracht")
-
-
-urlpatterns = [path("", start, name="start")]
+urlpatterns = [
+    path("", views.start, name="start"),
+    path("plan/<str:token>/", views.plan, name="plan"),
+    path("plan/<str:token>/workload.<str:form>", views.workload, name="workload"),
+    path("plan/<str:token>/copy/", views.copy, name="copy"),
+    path("plan/<str:token>/<slug:slug>/", views.step, name="step"),
+]

@@ -1,0 +1,473 @@
+"""How much is asked of the model in use, and how much it has to learn."""
+
+from decimal import Decimal
+
+from django.utils.translation import gettext_lazy as _
+
+from configurator.wizard.fields import AmountField, ChoiceQuestion, NumberField, ShareField
+from configurator.wizard.forms import StepForm
+from configurator.wizard.situation import Situation
+from configurator.workload import Domain, UseCase
+
+# A token is about three quarters of an English word; a page is taken as 500 words.
+TOKENS_PER_WORD = Decimal(4) / 3
+TOKENS_PER_PAGE = 500 * TOKENS_PER_WORD
+TEXT = {
+    "tokens": (_("tokens"), Decimal(1)),
+    "words": (_("words"), TOKENS_PER_WORD),
+    "pages": (_("pages"), TOKENS_PER_PAGE),
+}
+TOKEN_HINT = _("A token is about ¾ of an English word, in Dutch somewhat less; a page is about 670 tokens.")
+
+HOURS = {
+    "hours": (_("hours"), Decimal(1)),
+    "days": (_("days"), Decimal(24)),
+    "weeks": (_("weeks"), Decimal(168)),
+}
+DATA = {
+    "gb": (_("GB"), Decimal("0.001")),
+    "tb": (_("TB"), Decimal(1)),
+    "pb": (_("PB"), Decimal(1000)),
+}
+PROFILES = [
+    ("office_hours", _("In office hours")),
+    ("extended", _("From early till late, weekends as well")),
+    ("always", _("Around the clock")),
+    ("nights", _("At night")),
+]
+
+# The first word within so many seconds for 95 of 100 requests, then so many tokens a second for each person.
+PACES = {
+    "quick": (Decimal(1), Decimal(30)),
+    "normal": (Decimal(2), Decimal(20)),
+    "relaxed": (Decimal(5), Decimal(10)),
+}
+
+
+def availability() -> ChoiceQuestion:
+    return ChoiceQuestion(
+        _("May it stand still when a part breaks?"),
+        [("single", _("Yes, until it is repaired")), ("n_plus_1", _("No, it must go on"))],
+        descriptions={"n_plus_1": _("one GPU or server more than needed, which takes over")},
+        why=_("Going on through a failure takes spare hardware."),
+    )
+
+
+def profile() -> ChoiceQuestion:
+    return ChoiceQuestion(
+        _("When is it used?"),
+        PROFILES,
+        why=_(
+            "The busy hours decide the cost of renting against owning, the energy, and what can run in between."
+        ),
+    )
+
+
+# ── a language model in use ─────────────────────────────────────────────────────────────────────────────────────
+
+
+def _serves_language(situation: Situation) -> bool:
+    return situation.is_language and situation.serves
+
+
+def _serves_people(situation: Situation) -> bool:
+    return _serves_language(situation) and situation.use_case is not UseCase.DOCUMENT_EXTRACTION
+
+
+def _serves_documents(situation: Situation) -> bool:
+    return _serves_language(situation) and situation.use_case is UseCase.DOCUMENT_EXTRACTION
+
+
+class LanguageServiceForm(StepForm):
+    title = _("When it is used")
+
+    people = NumberField(
+        _("How many people may use it?"),
+        low=1,
+        high=100_000_000,
+        whole=True,
+        unit=_("people"),
+        why=_("Not all of them at the same moment: that is the next question."),
+        when=_serves_people,
+    )
+    at_once = ShareField(
+        _("How many of them at once, at the busiest moment?"),
+        low=1,
+        high=10_000_000,
+        units=("people", "mensen"),
+        help_text=_("A number of people, such as 60, or a share of them, such as 20%."),
+        why=_(
+            "Everyone who waits for an answer or watches it being written takes working memory and computing power."
+        ),
+        when=_serves_people,
+    )
+    pages_day = NumberField(
+        _("How many pages a day?"),
+        low=1,
+        high=1_000_000_000,
+        whole=True,
+        unit=_("pages"),
+        why=_("Pages a day and the time they may take decide how many are read at the same moment."),
+        when=_serves_documents,
+    )
+    done_within = AmountField(
+        _("Within how much time must a day's pages be done?"),
+        measures={"hours": HOURS["hours"]},
+        low=Decimal("0.1"),
+        high=24,
+        why=_("The longer they may take, the smaller the system."),
+        when=_serves_documents,
+    )
+    prompt = AmountField(
+        _("How much text goes in with one question?"),
+        measures=TEXT,
+        low=1,
+        high=100_000_000,
+        help_text=TOKEN_HINT,
+        why=_(
+            "The model first reads everything: the question, what was said before, and the documents found for it."
+        ),
+        when=_serves_language,
+    )
+    output = AmountField(
+        _("How long is the answer?"),
+        measures=TEXT,
+        low=1,
+        high=10_000_000,
+        why=_("Answers are written token by token; that takes most of the time."),
+        when=_serves_language,
+    )
+    longest = AmountField(
+        _("What is the longest text it must be able to read and write in one go?"),
+        measures=TEXT,
+        low=1,
+        high=100_000_000,
+        optional=True,
+        help_text=_("Empty means: no longer than the usual question and answer."),
+        why=_("Working memory must be there for the longest request, even if it is rare."),
+        when=_serves_language,
+    )
+    pace = ChoiceQuestion(
+        _("How fast should it answer?"),
+        [
+            ("quick", _("Quick")),
+            ("normal", _("Normal")),
+            ("relaxed", _("Relaxed")),
+            ("none", _("No matter, as long as the work gets done")),
+        ],
+        descriptions={
+            "quick": _("first word within 1 second, then 30 tokens a second: for code and short questions"),
+            "normal": _(
+                "first word within 2 seconds, then 20 tokens a second: three times as fast as reading"
+            ),
+            "relaxed": _(
+                "first word within 5 seconds, then 10 tokens a second: somewhat faster than reading"
+            ),
+        },
+        why=_("Speed for each person is often what limits a system, not memory."),
+        when=_serves_people,
+    )
+    ttft_s = NumberField(
+        _("Time to first token (TTFT) for 95% of requests"),
+        low=Decimal("0.01"),
+        high=3600,
+        unit=_("seconds"),
+        optional=True,
+        can_skip=False,
+        help_text=_("Empty: as chosen above."),
+        why=_("Waiting in the queue plus reading the prompt; it explodes when a system is too busy."),
+        expert=True,
+        when=_serves_language,
+    )
+    tokens_s = NumberField(
+        _("Output speed for each request"),
+        low=Decimal("0.1"),
+        high=10_000,
+        unit=_("tokens/s"),
+        optional=True,
+        can_skip=False,
+        help_text=_("Empty: as chosen above."),
+        why=_("The step time of decoding; bandwidth and batch size decide it."),
+        expert=True,
+        when=_serves_language,
+    )
+    profile = profile()
+    availability = availability()
+
+    profile.when = availability.when = _serves_language
+
+
+# ── other models in use ─────────────────────────────────────────────────────────────────────────────────────────
+
+_CAMERA = (Domain.VISION, Domain.DETECTION)
+_PICTURE = (Domain.DIFFUSION, Domain.VIDEO)
+_TEXT = (Domain.EMBEDDING, Domain.RERANK)
+_ASKED_OTHERWISE = (*_CAMERA, *_PICTURE, *_TEXT, Domain.SPEECH)
+
+
+def _serves_rate(*domains: Domain):
+    def applies(situation: Situation) -> bool:
+        return not situation.is_language and situation.serves and situation.domain in domains
+
+    return applies
+
+
+class RateServiceForm(StepForm):
+    title = _("When it is used")
+
+    cameras = NumberField(
+        _("How many cameras or other sources of images?"),
+        low=1,
+        high=1_000_000,
+        whole=True,
+        unit=_("cameras"),
+        why=_("Every image has to be judged; cameras times speed is the number of images per second."),
+        when=_serves_rate(*_CAMERA),
+    )
+    fps = NumberField(
+        _("How many images per second does each give?"),
+        low=Decimal("0.0001"),
+        high=100_000,
+        unit=_("images per second"),
+        help_text=_(
+            "Less than one is possible: one image in ten seconds is 0.1. Count only the images that are judged."
+        ),
+        why=_(
+            "A camera may film faster than needed: judging every third image takes a third of the hardware."
+        ),
+        when=_serves_rate(*_CAMERA),
+    )
+    latency_ms = NumberField(
+        _("Within how many milliseconds must one judgement be ready?"),
+        low=Decimal("0.1"),
+        high=3_600_000,
+        unit=_("ms"),
+        optional=True,
+        can_skip=False,
+        help_text=_("Empty: no hard limit."),
+        why=_("A hard limit forbids large batches, which are what makes GPUs efficient."),
+        expert=True,
+        when=_serves_rate(*_CAMERA, Domain.RECOMMENDER),
+    )
+    at_edge = ChoiceQuestion(
+        _("Where should the judging happen?"),
+        [
+            ("server", _("In the server room or data centre")),
+            ("edge", _("Beside the machine or camera")),
+            ("either", _("Either is fine")),
+        ],
+        why=_(
+            "Small computers beside the machine need no fast network, but there is a limit to what they can do."
+        ),
+        when=_serves_rate(*_CAMERA, Domain.SPEECH),
+    )
+    speech_mode = ChoiceQuestion(
+        _("Is the speech live or recorded?"),
+        [
+            ("live", _("Live: text appears while people speak")),
+            ("recorded", _("Recordings, worked off later")),
+        ],
+        why=_("Live speech must keep up at the busiest moment; recordings can be spread over the day."),
+        when=_serves_rate(Domain.SPEECH),
+    )
+    streams = NumberField(
+        _("How many conversations at once, at the busiest moment?"),
+        low=1,
+        high=1_000_000,
+        whole=True,
+        unit=_("conversations"),
+        why=_("Each live conversation has to be kept up with."),
+        when=_serves_rate(Domain.SPEECH),
+        shown_if=("speech_mode", frozenset({"live"})),
+    )
+    audio_hours = NumberField(
+        _("How many hours of recordings a day?"),
+        low=Decimal("0.1"),
+        high=10_000_000,
+        unit=_("hours"),
+        help_text=_("We spread them over eight hours."),
+        why=_("Hours of audio a day decide the speed that is needed."),
+        when=_serves_rate(Domain.SPEECH),
+        shown_if=("speech_mode", frozenset({"recorded"})),
+    )
+    images_hour = NumberField(
+        _("How many pictures or clips in the busiest hour?"),
+        low=1,
+        high=100_000_000,
+        unit=_("per hour"),
+        why=_("Making one picture keeps a GPU busy for seconds, a clip for minutes."),
+        when=_serves_rate(*_PICTURE),
+    )
+    steps = NumberField(
+        _("Denoising steps"),
+        low=1,
+        high=1000,
+        whole=True,
+        optional=True,
+        can_skip=False,
+        help_text=_("Empty: the usual number for the model."),
+        why=_("Time goes up in step with the number of steps."),
+        expert=True,
+        when=_serves_rate(*_PICTURE),
+    )
+    documents = NumberField(
+        _("How many documents must be indexed?"),
+        low=1,
+        high=Decimal(10) ** 12,
+        whole=True,
+        unit=_("documents"),
+        why=_("Each document is cut into pieces of about 400 tokens, and each piece becomes a vector."),
+        when=_serves_rate(Domain.EMBEDDING),
+    )
+    pages = NumberField(
+        _("How many pages has a document, on average?"),
+        low=Decimal("0.01"),
+        high=100_000,
+        unit=_("pages"),
+        why=_("Pages decide the number of pieces: about five for every three pages."),
+        when=_serves_rate(Domain.EMBEDDING),
+    )
+    index_within = AmountField(
+        _("Within how much time must the whole index be built?"),
+        measures=HOURS,
+        low=Decimal("0.1"),
+        high=24 * 366,
+        why=_("A new model means indexing everything again; the time for that sets the speed."),
+        when=_serves_rate(Domain.EMBEDDING),
+    )
+    queries_s = NumberField(
+        _("How many searches per second, at the busiest moment?"),
+        low=Decimal("0.001"),
+        high=10_000_000,
+        unit=_("per second"),
+        why=_("Every search asks for a calculation of its own."),
+        when=_serves_rate(*_TEXT),
+    )
+    candidates = NumberField(
+        _("How many results are put in order for each search?"),
+        low=1,
+        high=100_000,
+        whole=True,
+        unit=_("results"),
+        why=_("Each result is read together with the question."),
+        when=_serves_rate(Domain.RERANK),
+    )
+    items_s = NumberField(
+        _("How many items per second, at the busiest moment?"),
+        low=Decimal("0.0001"),
+        high=1_000_000_000,
+        unit=_("per second"),
+        help_text=_("Rows, scans, nodes, frames or recommendations, whatever the model works on."),
+        why=_("We compare this with what GPUs were measured to do."),
+        when=_serves_rate(*(domain for domain in Domain if domain not in _ASKED_OTHERWISE)),
+    )
+    profile = profile()
+    availability = availability()
+
+    profile.when = availability.when = _serves_rate(*Domain)
+
+
+# ── learning ────────────────────────────────────────────────────────────────────────────────────────────────────
+
+RUNS = [
+    ("once", _("Once")),
+    ("daily", _("Every day")),
+    ("weekly", _("Every week")),
+    ("monthly", _("Every month")),
+    ("quarterly", _("Every quarter")),
+]
+
+
+def _trains_language(situation: Situation) -> bool:
+    return situation.is_language and situation.trains
+
+
+def _trains_rate(situation: Situation) -> bool:
+    return not situation.is_language and situation.trains
+
+
+def epochs() -> NumberField:
+    return NumberField(
+        _("How many times does it go through the data?"),
+        low=Decimal("0.01"),
+        high=100_000,
+        unit=_("times"),
+        why=_("Each pass (an epoch) takes the same time again."),
+    )
+
+
+def deadline() -> AmountField:
+    return AmountField(
+        _("Within how much time must one training be done?"),
+        measures=HOURS,
+        low=Decimal("0.1"),
+        high=24 * 366 * 3,
+        why=_("Half the time is twice the GPUs."),
+    )
+
+
+def runs() -> ChoiceQuestion:
+    return ChoiceQuestion(
+        _("How often does it train?"),
+        RUNS,
+        why=_("For one training renting may be cheaper; for many, owning."),
+    )
+
+
+def window() -> ChoiceQuestion:
+    return ChoiceQuestion(
+        _("When may it train?"),
+        PROFILES,
+        why=_("Training at night can share the GPUs that serve people by day."),
+    )
+
+
+class LanguageTrainingForm(StepForm):
+    title = _("When it learns")
+
+    train_tokens = NumberField(
+        _("How much text does it learn from?"),
+        low=1,
+        high=Decimal(10) ** 14,
+        whole=True,
+        units=("token",),
+        unit=_("tokens"),
+        help_text=_("You may write 20 million or 500 billion. A page is about 670 tokens."),
+        why=_("Training time goes up in step with the amount of text."),
+        when=_trains_language,
+    )
+    epochs = epochs()
+    deadline = deadline()
+    runs = runs()
+    window = window()
+
+    epochs.when = deadline.when = runs.when = window.when = _trains_language
+
+
+class RateTrainingForm(StepForm):
+    title = _("When it learns")
+
+    train_data = AmountField(
+        _("How much data does it learn from?"),
+        measures={**DATA, "items": (_("examples"), Decimal(0))},
+        low=Decimal("0.000001"),
+        high=1_000_000,
+        help_text=_("As an amount of data, or as a number of examples (images, rows, fragments)."),
+        why=_("The number of examples decides the computing time, the amount of data the storage."),
+        when=_trains_rate,
+    )
+    sample_kb = NumberField(
+        _("How large is one example?"),
+        low=Decimal("0.001"),
+        high=100_000_000,
+        unit=_("kB"),
+        help_text=_("A photo is about 500 kB, a row of a table less than 1 kB."),
+        why=_("It tells how many examples there are, and how fast the storage must be."),
+        when=_trains_rate,
+    )
+    epochs = epochs()
+    deadline = deadline()
+    runs = runs()
+    window = window()
+
+    epochs.when = deadline.when = runs.when = window.when = _trains_rate
