@@ -1,0 +1,449 @@
+"""From a number of accelerators to everything that must be ordered and switched on.
+
+`screen_systems` prices every server for one accelerator, cheaply, for the search; `build_system` builds the chosen one
+in full. Both read the same `SystemPlan`, so their numbers are equal by construction.
+"""
+
+from collections.abc import Sequence
+from decimal import Decimal
+from typing import NamedTuple
+
+from catalog.quantity import noop
+from catalog.specs import AcceleratorSpec, CatalogSnapshot, ServerSpec
+from configurator.workload import Workload
+from quotes.sizing.assumptions import Assumptions
+from quotes.sizing.bill import Broken, Line, bill_lines, broken, longest_lead, merged, total_eur
+from quotes.sizing.chassis import accelerator_rules, counts_allowed, server_rules
+from quotes.sizing.extras import rack_lines, service_lines
+from quotes.sizing.fabric import Fabric, fabric_result, plan_fabric
+from quotes.sizing.facility import Box, Layout, lay_out, server_box, stands_alone
+from quotes.sizing.networks import Networks, plan_networks
+from quotes.sizing.node import NodePlan, compose_node, node_build, plan_node
+from quotes.sizing.parts import Parts, parts_of
+from quotes.sizing.placing import Shape, smallest_shape
+from quotes.sizing.recipe import NodeDemand, NodeRecipe, demand_of
+from quotes.sizing.results import LoadOption, Power, Refusal, SystemBuild
+from quotes.sizing.site import limits_for, server_site_rules, total_rules
+from quotes.sizing.storage import StorageNeed, Store, local_tb, plan_store, storage_need, storage_result
+from quotes.sizing.system_report import placements, system_figures, system_findings
+
+__all__ = [
+    "NodeDemand",
+    "NodeRecipe",
+    "ScreenedSystem",
+    "SystemRecipe",
+    "build_system",
+    "compose_node",
+    "screen_systems",
+]
+
+FEWER_MAY_HELP = frozenset(
+    {
+        "supply", "cpu_cores", "memory_most", "nic_slots", "front_nic_none", "drive_capacity",
+        "site_rack_power", "site_feed",
+    }
+)  # fmt: skip
+"""Rules that a server with fewer accelerators may keep."""
+
+
+class SystemRecipe(NamedTuple):
+    """What is chosen by hand; None is left to the rules. `storage`: SKU and number of units."""
+
+    node: NodeRecipe | None = None
+    management: NodeRecipe | None = None
+    storage: tuple[str, int] | None = None
+    local_storage: bool | None = None  # True: all data on the servers' own drives
+
+
+class ScreenedSystem(NamedTuple):
+    """A legal system on one server type, priced: list price with services and support, without VAT."""
+
+    server: str
+    nodes: int
+    accelerators: int
+    price_eur: Decimal
+    wall_w: float
+    rack_units: float
+    lead_time_weeks: int | None
+
+
+class SystemPlan(NamedTuple):
+    """Everything decided, nothing yet written out."""
+
+    node: NodePlan
+    nodes: int
+    demand: NodeDemand
+    fabric: Fabric | None
+    networks: Networks | None
+    need: StorageNeed
+    store: Store | None
+    layout: Layout | None
+    cluster: bool
+    lines: tuple[Line, ...]
+    wall_w: float
+    provision_w: float
+    units: float
+    eur: Decimal
+    missing: tuple[str, ...]  # purposes of services that the catalog does not have
+
+
+# ── the two doors ───────────────────────────────────────────────────────────────────────────────────────────────
+
+
+def screen_systems(
+    accelerator: AcceleratorSpec,
+    accelerators_needed: int,
+    loads: tuple[LoadOption, ...],
+    workload: Workload,
+    catalog: CatalogSnapshot,
+    assumptions: Assumptions,
+) -> list[ScreenedSystem | Refusal]:
+    """One answer for every server on whose list the accelerator stands."""
+    parts = parts_of(catalog)
+    answers: list[ScreenedSystem | Refusal] = []
+    for server in parts.servers_for.get(accelerator.sku, ()):
+        plan = plan_system(accelerator, server, accelerators_needed, loads, workload, parts, assumptions)
+        if isinstance(plan, Broken):
+            answers.append(plan.refusal(server.sku, server.name))
+            continue
+        answers.append(
+            ScreenedSystem(
+                server.sku,
+                plan.nodes,
+                plan.nodes * plan.node.count,
+                plan.eur,
+                plan.wall_w,
+                plan.units,
+                longest_lead(plan.lines, parts)[0],
+            )
+        )
+    return answers
+
+
+def build_system(
+    accelerator: AcceleratorSpec | None,
+    server: ServerSpec,
+    accelerators_needed: int,
+    loads: tuple[LoadOption, ...],
+    workload: Workload,
+    catalog: CatalogSnapshot,
+    assumptions: Assumptions,
+    recipe: SystemRecipe | None = None,
+) -> SystemBuild | Refusal:
+    """The whole system on one server type, explained; or the rule that stands in the way.
+
+    `accelerator` None: servers without accelerators, `accelerators_needed` of them. Guarantees: every line is an
+    article of the catalog with a price and a quantity above zero; no limit of `workload.site` is exceeded.
+    """
+    parts = parts_of(catalog)
+    plan = plan_system(accelerator, server, accelerators_needed, loads, workload, parts, assumptions, recipe)
+    if isinstance(plan, Broken):
+        return plan.refusal(server.sku, server.name)
+    return _written_out(plan, loads, workload, parts, assumptions)
+
+
+# ── the plan ────────────────────────────────────────────────────────────────────────────────────────────────────
+
+
+def plan_system(
+    accelerator: AcceleratorSpec | None,
+    server: ServerSpec,
+    needed: int,
+    loads: Sequence[LoadOption],
+    workload: Workload,
+    parts: Parts,
+    assumptions: Assumptions,
+    recipe: SystemRecipe | None = None,
+) -> SystemPlan | Broken:
+    """The fewest servers that hold the loads; with fewer accelerators in each where supplies or site ask for it."""
+    wrong = next(server_rules(server, parts), None)
+    if wrong is None and accelerator is not None:
+        wrong = next(accelerator_rules(server, accelerator, parts), None)
+    if wrong:
+        return wrong
+    builder = _Builder(accelerator, server, loads, workload, parts, assumptions, recipe or SystemRecipe())
+    if accelerator is None:
+        return builder.plan(Shape(max(needed, 1), 0))
+    allowed = counts_allowed(server, accelerator)
+    first: Broken | None = None
+    while allowed:
+        shape = smallest_shape(needed, loads, allowed)
+        if shape is None:
+            break
+        plan = builder.plan(shape)
+        if isinstance(plan, SystemPlan):
+            return plan
+        first = first or plan
+        if plan.rule not in FEWER_MAY_HELP:
+            break
+        allowed = tuple(count for count in allowed if count < shape.count)
+    return first or _too_large(server, accelerator, loads, allowed)
+
+
+def _too_large(
+    server: ServerSpec, accelerator: AcceleratorSpec, loads: Sequence[LoadOption], allowed: Sequence[int]
+) -> Broken:
+    return broken(
+        "group_size",
+        noop("The loads join {joined} accelerators in one server; {server} holds {most}."),
+        noop("Choose a server that holds more {accelerator}, or split the model over fewer accelerators."),
+        joined=max((load.gpus_in_one_node for load in loads), default=1),
+        server=server.name,
+        most=max(allowed, default=0),
+        accelerator=accelerator.name,
+    )
+
+
+class _Builder:
+    """One attempt per shape; holds what does not change between attempts."""
+
+    def __init__(
+        self,
+        accelerator: AcceleratorSpec | None,
+        server: ServerSpec,
+        loads: Sequence[LoadOption],
+        workload: Workload,
+        parts: Parts,
+        assumptions: Assumptions,
+        recipe: SystemRecipe,
+    ) -> None:
+        self.accelerator, self.server, self.loads = accelerator, server, loads
+        self.workload, self.parts, self.assumptions, self.recipe = workload, parts, assumptions, recipe
+        self.demand = demand_of(loads)
+
+    def plan(self, shape: Shape) -> SystemPlan | Broken:
+        """From the inside out: server, storage, cluster network, the networks around it, racks, bill."""
+        link = self._fabric_gbit_s(shape)
+        training = shape.nodes * shape.count if link else 0
+        need = storage_need(self.workload, self.loads, training, self.assumptions)
+        stored = self._stored(shape, need, link)
+        if isinstance(stored, Broken):
+            return stored
+        node, demand, store = stored
+        fabric = None
+        if link and self.accelerator:
+            plan = plan_fabric(
+                shape.nodes,
+                self.accelerator,
+                shape.count,
+                self._port(node, link),
+                self.parts,
+                self.assumptions,
+            )
+            if isinstance(plan, Broken):
+                return plan
+            fabric = plan
+        alone = stands_alone(self.server)
+        cluster = not alone and (fabric is not None or shape.nodes >= self.assumptions.cluster_nodes_count)
+        standing = self._standing(node, shape.nodes, fabric, store, cluster)
+        if isinstance(standing, Broken):
+            return standing
+        layout, networks = standing
+        return self._total(node, shape.nodes, demand, fabric, networks, need, store, layout, cluster)
+
+    def _fabric_gbit_s(self, shape: Shape) -> float:
+        """Cluster network per accelerator when a load crosses servers, else 0."""
+        return max(
+            (load.host.fabric_gbit_s_per_gpu for load in self.loads if load.gpus_per_replica > shape.count or (
+                load.kind.endswith("training") and load.gpus > shape.count)),
+            default=0,
+        )  # fmt: skip
+
+    def _port(self, node: NodePlan, link: float) -> float:
+        """Speed of the ports that are there: on board, or of the card chosen."""
+        if node.recipe.fabric_nics:
+            return float(self.parts.items[node.recipe.fabric_nic].port_gbit_s)  # type: ignore[attr-defined]
+        return self.server.onboard_fabric_gbit_s or max(link, self.assumptions.fabric_gbit_s_per_gpu)
+
+    def _node(self, shape: Shape, demand: NodeDemand) -> NodePlan | Broken:
+        return plan_node(
+            self.server, self.accelerator, shape.count, demand, self.parts, self.assumptions, self.recipe.node
+        )
+
+    def _stored(
+        self, shape: Shape, need: StorageNeed, link: float
+    ) -> tuple[NodePlan, NodeDemand, Store | None] | Broken:
+        """The server and where its data stands: inside a single server if it holds all, else on shared storage."""
+        demand = self.demand._replace(fabric_gbit_s=link)
+        have = self.workload.data.existing_storage
+        single = shape.nodes == 1 if self.recipe.local_storage is None else self.recipe.local_storage
+        if need.tb and single and not have and not self.recipe.storage:
+            inside = demand._replace(nvme_tb=demand.nvme_tb + local_tb(need, self.assumptions))
+            node = self._node(shape, inside)
+            if isinstance(node, NodePlan):
+                return node, inside, None
+        store = None if have else plan_store(need, self.parts, self.assumptions, self.recipe.storage)
+        if isinstance(store, Broken):
+            return store
+        if store or (have and need.read_gb_s):
+            demand = demand._replace(read_gb_s=need.read_gb_s / shape.nodes)
+            if shape.nodes >= self.assumptions.cluster_nodes_count or link:
+                demand = demand._replace(front_gbit_s=self.assumptions.cluster_front_gbit_s)
+        node = self._node(shape, demand)
+        return node if isinstance(node, Broken) else (node, demand, store)
+
+    def _standing(
+        self, node: NodePlan, nodes: int, fabric: Fabric | None, store: Store | None, cluster: bool
+    ) -> tuple[Layout | None, Networks | None] | Broken:
+        """Racks, and the networks whose ports depend on what stands in them."""
+        site, parts, assumptions = self.workload.site, self.parts, self.assumptions
+        box = server_box(node, "node")
+        limits = limits_for(box, site, parts, assumptions)
+        if isinstance(limits, Broken):
+            return limits
+        if wrong := server_site_rules(node, site, limits, assumptions):
+            return wrong
+        if stands_alone(node.server):
+            return None, None
+        own = site.rack_units_free is not None or not (cluster or box.liquid)
+        networks: Networks | None = None
+        feeds = 0
+        for _ in range(2 if cluster else 1):
+            if cluster:
+                made = plan_networks(
+                    node, nodes, fabric, store, feeds, parts, assumptions, self.recipe.management
+                )
+                if isinstance(made, Broken):
+                    return made
+                networks = made
+            layout = lay_out(
+                node,
+                nodes,
+                boxes(fabric, networks, store, parts, assumptions),
+                site,
+                limits,
+                own,
+                parts,
+                assumptions,
+            )
+            if isinstance(layout, Broken):
+                return layout
+            doors = sum(number for plan, number in layout.racks if plan.cooling == "rear_door")
+            feeds = layout.pdus + doors
+        return layout, networks
+
+    def _total(
+        self,
+        node: NodePlan,
+        nodes: int,
+        demand: NodeDemand,
+        fabric: Fabric | None,
+        networks: Networks | None,
+        need: StorageNeed,
+        store: Store | None,
+        layout: Layout | None,
+        cluster: bool,
+    ) -> SystemPlan | Broken:
+        cooled = rack_lines(layout, cluster, self.parts)
+        if isinstance(cooled, Broken):
+            return cooled
+        services, missing = service_lines(
+            node, nodes, fabric, layout, cluster, self.workload.delivery, self.parts, self.assumptions
+        )
+        lines = merged(
+            [
+                *(line.times(nodes) for line in node.lines),
+                *(fabric.lines if fabric else ()),
+                *(networks.lines if networks else ()),
+                *(store.lines if store else ()),
+                *cooled.lines,
+                *services,
+            ]
+        )
+        others_w = (store.wall_w if store else 0) + cooled.wall_w
+        wall_w = nodes * node.wall_w + others_w + sum(part.wall_w for part in (fabric, networks) if part)
+        most_w = (
+            nodes * node.provision_w + others_w + sum(part.provision_w for part in (fabric, networks) if part)
+        )
+        units = sum(
+            box.units * number for plan, number in (layout.racks if layout else ()) for box in plan.boxes
+        )
+        if wrong := total_rules(most_w, units, node, nodes, self.workload.site, self.assumptions):
+            return wrong
+        return SystemPlan(
+            node, nodes, demand, fabric, networks, need, store, layout, cluster, tuple(lines), wall_w, most_w, units,
+            total_eur(lines, self.parts), missing,
+        )  # fmt: skip
+
+
+def boxes(
+    fabric: Fabric | None,
+    networks: Networks | None,
+    store: Store | None,
+    parts: Parts,
+    assumptions: Assumptions,
+) -> list[Box]:
+    """What stands in racks beside the servers with accelerators."""
+    found: list[Box] = []
+    if fabric:
+        each_w = fabric.provision_w / fabric.topology.switches
+        found += fabric.topology.switches * [_switch_box(fabric.switch, "fabric", each_w)]
+    for switch, number in (
+        ((networks.in_band, networks.in_band_count), (networks.out_of_band, networks.out_of_band_count))
+        if networks
+        else ()
+    ):
+        if switch:
+            found += number * [
+                _switch_box(switch, "network", switch.max_power_w or assumptions.part_power_unknown_w)
+            ]
+    if networks and networks.management:
+        box = server_box(networks.management, "management")._replace(watts=networks.management.wall_w)
+        found += networks.management_count * [box]
+    if networks and networks.consoles and (console := parts.accessory("kvm")):
+        found += networks.consoles * [
+            Box(console.name, "management", console.rack_units or 1, console.max_power_w or 0, None, c13=1)
+        ]
+    for system, number in store.tiers if store else ():
+        watts = store.wall_w / store.units if store and len(store.tiers) == 1 else system.max_power_w or 0
+        found += number * [
+            Box(system.name, "storage", system.rack_units or 0, watts, system.weight_kg, c13=1)
+        ]
+    return found
+
+
+def _switch_box(switch, kind: str, watts: float) -> Box:
+    return Box(switch.name, kind, switch.rack_units or 1, watts, switch.weight_kg, c13=1)
+
+
+# ── written out ─────────────────────────────────────────────────────────────────────────────────────────────────
+
+
+def _written_out(
+    plan: SystemPlan, loads: Sequence[LoadOption], workload: Workload, parts: Parts, assumptions: Assumptions
+) -> SystemBuild:
+    node = node_build(plan.node, plan.demand, parts, assumptions)
+    weeks, slowest = longest_lead(plan.lines, parts)
+    drive = parts.items.get(plan.node.recipe.drive)
+    nvme_tb = plan.nodes * plan.node.recipe.drives * getattr(drive, "capacity_gb", 0) / 1000
+    storage = storage_result(plan.need, plan.store, nvme_tb)
+    racks = placements(plan.layout, workload.site)
+    busiest_w = max((rack.power_w for rack in racks), default=plan.node.provision_w)
+    pairs = max((rack.pairs for rack, _ in plan.layout.racks), default=0) if plan.layout else 1
+    return SystemBuild(
+        accelerator=plan.node.accelerator.sku if plan.node.accelerator else None,
+        accelerators=plan.nodes * plan.node.count,
+        nodes=plan.nodes,
+        node=node,
+        lines=bill_lines(plan.lines, parts),
+        power=Power(
+            dc_w=plan.wall_w * assumptions.psu_efficiency_fraction,
+            wall_w=plan.wall_w,
+            expected_w=plan.wall_w * assumptions.load_factor_fraction,
+            surviving_psu_w=None,
+            planning_w=plan.provision_w,
+            estimated=plan.node.estimated or bool(plan.store and plan.store.estimated),
+        ),
+        racks=racks,
+        fabric=fabric_result(plan.fabric),
+        storage=storage,
+        feeds_per_rack=pairs * (2 if workload.site.feeds_redundant else 1),
+        amps_per_phase=busiest_w / pairs / assumptions.feed_volts / workload.site.feed_phases,
+        findings=(
+            *node.findings,
+            *system_findings(plan, loads, workload, storage, racks, parts, assumptions),
+        ),
+        figures=system_figures(plan, workload, storage, racks, assumptions),
+        lead_time_weeks=weeks,
+        lead_time_line=slowest,
+    )

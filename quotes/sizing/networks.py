@@ -1,0 +1,222 @@
+"""What a cluster needs beside its accelerators' own network: in-band and management network, management servers.
+
+Two in-band switches, every server and storage unit with a port on each; one port of the management network for every
+processor that manages something.
+"""
+
+from math import ceil
+from typing import NamedTuple
+
+from catalog.quantity import noop
+from catalog.specs import CableSpec, SwitchSpec
+from quotes.sizing.assumptions import Assumptions
+from quotes.sizing.bill import Broken, Line
+from quotes.sizing.fabric import Fabric, switch_watts
+from quotes.sizing.node import NodePlan, plan_node
+from quotes.sizing.parts import Parts
+from quotes.sizing.recipe import NodeDemand, NodeRecipe
+from quotes.sizing.results import LineRole
+from quotes.sizing.storage import Store
+
+IN_BAND, MANAGEMENT = "network", "management"
+MEDIUM_NODES, LARGE_NODES = 8, 64
+
+
+class Networks(NamedTuple):
+    """Switches with their number, bill and watts; the management servers; what is still to be settled."""
+
+    in_band: SwitchSpec | None
+    in_band_count: int
+    out_of_band: SwitchSpec | None
+    out_of_band_count: int
+    management: NodePlan | None
+    management_count: int
+    consoles: int
+    lines: tuple[Line, ...]
+    wall_w: float
+    provision_w: float
+
+
+def management_count(nodes: int, assumptions: Assumptions) -> int:
+    if nodes < assumptions.cluster_nodes_count:
+        return 0
+    if nodes < MEDIUM_NODES:
+        return int(assumptions.management_servers_count)
+    if nodes < LARGE_NODES:
+        return int(assumptions.management_servers_medium_count)
+    return int(assumptions.management_servers_large_count)
+
+
+def plan_management(
+    parts: Parts, assumptions: Assumptions, recipe: NodeRecipe | None = None
+) -> NodePlan | Broken | None:
+    """The cheapest management server; None when the catalog has none."""
+    demand = NodeDemand(
+        cores_per_gpu=assumptions.management_cores_count - assumptions.cpu_cores_base_count,
+        ram_gb_per_gpu=assumptions.management_ram_gb,
+        nvme_tb=assumptions.management_drive_tb,
+        front_gbit_s=25,
+    )
+    plan: NodePlan | Broken | None = None
+    for server in parts.offered_servers("management"):
+        plan = plan_node(server, None, 0, demand, parts, assumptions, recipe)
+        if isinstance(plan, NodePlan):
+            return plan
+    return plan
+
+
+def plan_networks(
+    node: NodePlan,
+    nodes: int,
+    fabric: Fabric | None,
+    store: Store | None,
+    feeds: int,
+    parts: Parts,
+    assumptions: Assumptions,
+    recipe: NodeRecipe | None = None,
+) -> Networks | Broken:
+    """`feeds`: metered power strips and doors that want a port of their own on the management network."""
+    managers = management_count(nodes, assumptions)
+    management = plan_management(parts, assumptions, recipe) if managers else None
+    if isinstance(management, Broken):
+        return management
+    managers = managers if management else 0
+    links = 2 * nodes + sum(
+        number * max(system.nic_ports_needed, system.ports or 2)
+        for system, number in (store.tiers if store else ())
+    )
+    in_band = _in_band(links, _port_gbit_s(node, store, parts), parts, assumptions)
+    switches = (fabric.topology.switches if fabric else 0) + (in_band[1] if in_band else 0)
+    dpus = sum(number for sku, number in node.recipe.nics if getattr(parts.items[sku], "kind", "") == "dpu")
+    ports = nodes * (1 + dpus) + (store.units if store else 0) + 2 * managers + switches + feeds
+    out_of_band = _out_of_band(ports, parts, assumptions)
+    console = parts.accessory("kvm")
+    consoles = (
+        ceil(((store.units if store else 0) + managers) / console.ports) if console and console.ports else 0
+    )
+    lines: list[Line] = [*(in_band[2] if in_band else ()), *(out_of_band[2] if out_of_band else ())]
+    wall_w = (in_band[3] if in_band else 0) + (out_of_band[3] if out_of_band else 0)
+    most_w = (in_band[4] if in_band else 0) + (out_of_band[4] if out_of_band else 0)
+    if management:
+        lines += [line.times(managers, MANAGEMENT) for line in management.lines]
+        wall_w += management.wall_w * managers
+        most_w += management.wall_w * managers
+        if fabric and fabric.topology.manager_links:
+            lines.append(_manager_cards(node, fabric, parts))
+    if console and consoles:
+        lines.append(
+            Line(
+                console.sku,
+                consoles,
+                LineRole.MANAGEMENT,
+                MANAGEMENT,
+                noop("Screen and keyboard in the rack."),
+            )
+        )
+        wall_w += consoles * (console.max_power_w or 0)
+        most_w += consoles * (console.max_power_w or 0)
+    return Networks(
+        in_band[0] if in_band else None,
+        in_band[1] if in_band else 0,
+        out_of_band[0] if out_of_band else None,
+        out_of_band[1] if out_of_band else 0,
+        management,
+        managers,
+        consoles,
+        tuple(lines),
+        wall_w,
+        most_w,
+    )
+
+
+def _port_gbit_s(node: NodePlan, store: Store | None, parts: Parts) -> float:
+    """The fastest ordinary port in the cluster."""
+    speeds = [getattr(parts.items[sku], "port_gbit_s", 0) for sku, _ in node.recipe.nics]
+    if store and store.nic:
+        speeds.append(store.nic.port_gbit_s)
+    speeds += [system.port_gbit_s or 0 for system, _ in (store.tiers if store else ())]
+    return max(speeds, default=0) or 100
+
+
+type Choice = tuple[SwitchSpec, int, list[Line], float, float]
+
+
+def _in_band(links: int, gbit_s: float, parts: Parts, assumptions: Assumptions) -> Choice | None:
+    """Cheapest pair (or pairs below a further pair) of Ethernet switches with room for all links."""
+    cable, between = _long_cable(gbit_s, parts)
+    speed = cable.gbit_s if cable and cable.gbit_s else gbit_s
+    joints = 2 * ceil(links / 32)
+    options = []
+    for switch in parts.switches:
+        if switch.fabric != "ethernet" or switch.port_gbit_s < speed or switch.port_gbit_s > 2 * speed:
+            continue
+        room = switch.ports * (1 - assumptions.network_spare_fraction) - joints
+        if room < 1:
+            continue
+        number = 2 * ceil(links / 2 / room)
+        options.append((switch, number if number == 2 else number + 2))
+    if not options or cable is None:
+        return None
+    switch, number = min(options, key=lambda pair: parts.price[pair[0].sku] * pair[1])
+    joints *= max(number // 2, 1)
+    lines = [
+        Line(
+            switch.sku,
+            number,
+            LineRole.NETWORK,
+            IN_BAND,
+            noop("For data, users and storage: two ports per server."),
+        ),
+        Line(cable.sku, links, LineRole.NETWORK, IN_BAND, noop("Two for every server and storage unit.")),
+    ]
+    if between:
+        lines.append(Line(between.sku, joints, LineRole.NETWORK, IN_BAND, noop("Joins the switches.")))
+    usual, most = switch_watts(switch, assumptions)
+    cables_w = links * 2 * (cable.power_w or 0)
+    return switch, number, lines, number * usual + cables_w, number * most + cables_w
+
+
+def _long_cable(gbit_s: float, parts: Parts) -> tuple[CableSpec | None, CableSpec | None]:
+    """The fastest active cable not faster than the ports, and a copper one of that speed to join switches."""
+    active = [
+        cable
+        for cable in parts.cables
+        if cable.kind == "aoc" and 0 < (cable.gbit_s or 0) <= gbit_s and cable.ports == 1
+    ]
+    if not active:
+        return None, None
+    cable = max(active, key=lambda item: item.gbit_s or 0)
+    copper = [item for item in parts.cables if item.kind == "dac" and item.gbit_s == cable.gbit_s]
+    return cable, (copper[0] if copper else None)
+
+
+def _out_of_band(ports: int, parts: Parts, assumptions: Assumptions) -> Choice | None:
+    switch = next((item for item in parts.switches if item.connector.startswith("RJ45")), None)
+    patch = parts.cable("copper", "RJ45")
+    if switch is None or patch is None:
+        return None
+    number = ceil(ports / (switch.ports * (1 - assumptions.network_spare_fraction)))
+    lines = [
+        Line(
+            switch.sku,
+            number,
+            LineRole.NETWORK,
+            MANAGEMENT,
+            noop("Separate network that manages all equipment."),
+        ),
+        Line(patch.sku, ports, LineRole.NETWORK, MANAGEMENT, noop("One for every managed port.")),
+    ]
+    usual, most = switch_watts(switch, assumptions)
+    return switch, number, lines, number * usual, number * most
+
+
+def _manager_cards(node: NodePlan, fabric: Fabric, parts: Parts) -> Line:
+    """A cluster-network card for each port of the fabric managers."""
+    sku = node.recipe.fabric_nic or next(
+        nic.sku
+        for nic in parts.nics
+        if nic.infiniband and nic.ports == 1 and nic.port_gbit_s >= fabric.link_gbit_s
+    )
+    return Line(
+        sku, fabric.topology.manager_links, LineRole.NIC, MANAGEMENT, noop("For the fabric managers.")
+    )

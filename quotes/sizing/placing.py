@@ -1,0 +1,160 @@
+"""How many servers, and which replica sits on which: whole accelerators, joined groups never split over servers."""
+
+from collections import Counter
+from collections.abc import Iterable, Sequence
+from math import ceil
+from typing import NamedTuple
+
+from quotes.sizing.results import LoadOption
+
+
+class Group(NamedTuple):
+    """Accelerators of one load that must sit in one server."""
+
+    load: str
+    size: int
+    replica: int
+
+
+class Shape(NamedTuple):
+    nodes: int
+    count: int  # accelerators per server
+
+
+def groups_of(load: LoadOption) -> list[Group]:
+    """A load as the groups that tensor parallelism or a fast link ties to one server."""
+    size = load.gpus_in_one_node
+    per_replica = max(ceil(load.gpus_per_replica / size), 1)
+    return [Group(load.load, size, index // per_replica) for index in range(ceil(load.gpus / size))]
+
+
+def sharing(loads: Sequence[LoadOption], needed: int) -> bool:
+    """Whether jobs use the services' accelerators: then both together are more than was counted."""
+    services = sum(load.gpus for load in loads if not load.kind.endswith("training"))
+    jobs = [load.gpus for load in loads if load.kind.endswith("training")]
+    return bool(services and jobs) and needed < services + max(jobs)
+
+
+def demands(loads: Sequence[LoadOption], needed: int) -> list[Counter[int]]:
+    """What must fit at the same time, as sizes of groups: services with the largest job, or each by itself."""
+    services = [load for load in loads if not load.kind.endswith("training")]
+    jobs = [load for load in loads if load.kind.endswith("training")]
+    resident = Counter[int]()
+    for load in services:
+        resident[load.gpus_in_one_node] += ceil(load.gpus / load.gpus_in_one_node)
+    each = [Counter({job.gpus_in_one_node: ceil(job.gpus / job.gpus_in_one_node)}) for job in jobs]
+    if not each:
+        return [resident]
+    if not resident or sharing(loads, needed):
+        return [*([resident] if resident else []), *each]
+    return [resident + job for job in each]
+
+
+def fits(groups: Counter[int], shape: Shape) -> bool:
+    """Largest groups first, each into the server with least room that takes it."""
+    room = Counter({shape.count: shape.nodes})
+    for size in sorted(groups, reverse=True):
+        left = groups[size]
+        for capacity in sorted(room):
+            per_server = capacity // size
+            if not per_server or not left:
+                continue
+            used = min(room[capacity], ceil(left / per_server))
+            placed = min(left, used * per_server)
+            full, rest = divmod(placed, per_server)
+            room[capacity] -= used
+            room[capacity - per_server * size] += full
+            if rest:
+                room[capacity - rest * size] += 1
+            left -= placed
+        if left:
+            return False
+        room = +room
+    return True
+
+
+def smallest_shape(needed: int, loads: Sequence[LoadOption], allowed: Sequence[int]) -> Shape | None:
+    """The fewest servers, then the fewest accelerators in each, that hold all; None when a group is too large."""
+    largest = max((load.gpus_in_one_node for load in loads), default=1)
+    usable = [count for count in allowed if count >= largest]
+    if not usable:
+        return None
+    wanted = demands(loads, needed)
+    total = max(needed, 1)
+    nodes = ceil(total / usable[-1])
+    while True:
+        for count in usable:
+            shape = Shape(nodes, count)
+            if count * nodes >= total and all(fits(groups, shape) for groups in wanted):
+                return shape
+        nodes += 1
+
+
+class Seat(NamedTuple):
+    """Accelerators `first` … `first + size - 1` of server `node`, all counted from 0."""
+
+    node: int
+    first: int
+    size: int
+    load: str
+    replica: int
+    shared: bool  # a job on accelerators of a service, outside its hours
+
+
+def seat(loads: Sequence[LoadOption], needed: int, shape: Shape) -> tuple[Seat, ...]:
+    """Every group on its server, replicas of one service spread over servers where there is a choice.
+
+    Guarantee: groups that run at the same time never overlap; a group never crosses a server. Jobs run one after
+    another, on accelerators of their own or of the services. Raises ValueError when they do not fit.
+    """
+    jobs = sorted((load for load in loads if load.kind.endswith("training")), key=lambda job: -job.gpus)
+    resident = [load for load in loads if not load.kind.endswith("training")]
+    shared = sharing(loads, needed)
+    if jobs and not shared:
+        resident.append(jobs.pop(0))
+    seats = _all_seats(resident, _empty(shape), shared=False)
+    for job in jobs:
+        after = resident[-1] if not shared else None
+        places = _empty(shape) if after is None else _places(seats, after.load, shape)
+        seats += _all_seats([job], places, shared=shared)
+    return tuple(seats)
+
+
+def _empty(shape: Shape) -> list[list[int]]:
+    return [list(range(shape.count)) for _ in range(shape.nodes)]
+
+
+def _places(seats: Iterable[Seat], load: str, shape: Shape) -> list[list[int]]:
+    places: list[list[int]] = [[] for _ in range(shape.nodes)]
+    for item in seats:
+        if item.load == load:
+            places[item.node] += range(item.first, item.first + item.size)
+    return places
+
+
+def _all_seats(loads: Sequence[LoadOption], free: list[list[int]], *, shared: bool) -> list[Seat]:
+    groups = sorted((group for load in loads for group in groups_of(load)), key=lambda group: -group.size)
+    for spread in (True, False):  # spreading wastes room at times; tight is what `fits` promised
+        seats = _try_seats(groups, [list(places) for places in free], spread, shared)
+        if seats is not None:
+            return seats
+    raise ValueError("the groups do not fit on the servers")
+
+
+def _try_seats(
+    groups: Iterable[Group], free: list[list[int]], spread: bool, shared: bool
+) -> list[Seat] | None:
+    seats: list[Seat] = []
+    taken: Counter[tuple[str, int]] = Counter()
+    for group in groups:
+        able = [node for node, places in enumerate(free) if len(places) >= group.size]
+        if not able:
+            return None
+        node = min(
+            able,
+            key=lambda index: (taken[group.load, index] if spread else 0, len(free[index]), index),
+        )
+        taken[group.load, node] += 1
+        seats.append(Seat(node, free[node][0], group.size, group.load, group.replica, shared))
+        del free[node][: group.size]
+    return seats
