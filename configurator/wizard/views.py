@@ -30,6 +30,7 @@ from configurator.wizard.questions.model import LanguageModelForm, models_by_siz
 from configurator.wizard.saving import save_step
 from configurator.wizard.situation import CHECK, LOAD, MODEL, USE, Answers, chosen_use_cases, slug_of
 from configurator.wizard.steps import FORMS, Step, after, before, find_step, situation_of, steps_for
+from configurator.workload import Workload
 
 type View = Callable[..., HttpResponse]
 
@@ -352,6 +353,15 @@ WORKLOAD_FORMS: Mapping[str, tuple[str, Callable[[Any], str]]] = {
     "json": ("application/json", lambda value: json.dumps(value, indent=2, ensure_ascii=False) + "\n"),
     "yaml": ("application/yaml", lambda value: yaml.safe_dump(value, sort_keys=False, allow_unicode=True)),
 }
+
+
+def as_plain(wanted: Workload) -> dict[str, Any]:
+    """The Workload in the shape of its JSON schema; sets, which have no order, sorted."""
+    value = wanted.model_dump(mode="json")
+    value["assumed"].sort()
+    value["site"]["cooling"].sort()
+    value["placement"]["vendors_excluded"].sort()
+    return value
 
 
 @require_safe
