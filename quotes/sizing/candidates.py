@@ -6,18 +6,27 @@ from itertools import product
 from typing import NamedTuple
 
 from catalog.quantity import Message, Quantity, noop
-from catalog.specs import AcceleratorSpec, Availability, CatalogSnapshot, ServerSpec, ServerStatus
-from configurator.workload import LoadProfile, Workload
+from catalog.specs import (
+    AcceleratorSpec,
+    Availability,
+    CatalogSnapshot,
+    ServerRole,
+    ServerSpec,
+    ServerStatus,
+)
+from configurator.workload import LoadProfile, SiteKind, Workload
 from quotes.sizing.assumptions import Assumptions
 from quotes.sizing.compose import ScreenedSystem, screen_systems
 from quotes.sizing.loads import OptionTable
-from quotes.sizing.results import LoadOption, Refusal
+from quotes.sizing.results import Estimate, LoadOption, Refusal
+from quotes.sizing.trace import Badge
 
 OFFERED = frozenset({ServerStatus.BUILDABLE, ServerStatus.COMPLETE_SYSTEM})
 CLOUD_NODE_COUNT = (
     8  # accelerators of the largest common cloud instance; used only to size the cloud alternative
 )
-OPTIONS_PER_LOAD = 3
+OPTIONS_PER_LOAD = 2
+RACK_SITES = frozenset({SiteKind.SERVER_ROOM, SiteKind.DATA_HALL, SiteKind.COLOCATION})
 
 
 class Draft(NamedTuple):
@@ -31,6 +40,22 @@ class Draft(NamedTuple):
     @property
     def price_eur(self) -> Decimal:
         return self.screened.price_eur
+
+    @property
+    def is_backed(self) -> bool:
+        """Whether measured runs of this kind of accelerator stand behind the speed of every load."""
+        return all(
+            estimate.badge is not Badge.EXTRAPOLATED for load in self.loads for estimate in _promises(load)
+        )
+
+
+def _promises(load: LoadOption) -> list[Estimate]:
+    speed = load.speed
+    return [
+        found
+        for found in (speed.ttft_p95_s, speed.tokens_s_per_user, speed.run_hours, speed.items_s_per_gpu)
+        if found
+    ]
 
 
 def servers_for(catalog: CatalogSnapshot) -> Mapping[str, tuple[ServerSpec, ...]]:
@@ -77,12 +102,23 @@ def exclusion(
             ),
             Message.of(noop("Possible when your software also runs on another stack.")),
         )
+    if servers and not _standing(servers, workload):
+        return refusal(
+            "server", Message.of(noop("It comes only in desktop systems; your site takes servers in a rack."))
+        )
     if not servers:
         return refusal("server", Message.of(noop("The catalog has no complete server that takes it.")))
     inside = any(server.status is ServerStatus.COMPLETE_SYSTEM for server in servers)
     if not inside and catalog.price_eur(accelerator.order_sku) is None:
         return refusal("catalog", Message.of(noop("It has no valid price in the catalog today.")))
     return None
+
+
+def _standing(servers: Sequence[ServerSpec], workload: Workload) -> list[ServerSpec]:
+    """The servers that suit the site: a desktop system does not belong in a rack."""
+    if workload.site.kind not in RACK_SITES:
+        return list(servers)
+    return [server for server in servers if ServerRole.WORKSTATION not in server.roles]
 
 
 def _refusal_of(accelerator: AcceleratorSpec):
@@ -98,15 +134,20 @@ def _refusal_of(accelerator: AcceleratorSpec):
 
 
 def combinations(
-    tables: Sequence[OptionTable], sku: str, targets: Sequence[float]
+    tables: Sequence[OptionTable], sku: str, targets: Sequence[float], workload: Workload
 ) -> list[tuple[LoadOption, ...]]:
-    """Sensible choices of one option per load: for each demand target the few smallest options that carry it."""
-    found: dict[tuple[int, ...], tuple[LoadOption, ...]] = {}
+    """Sensible choices of one option per load.
+
+    For each demand target the few smallest options that carry it; of the combinations that need equally many
+    accelerators only the one with the most headroom.
+    """
+    best: dict[int, tuple[LoadOption, ...]] = {}
     for target in targets:
-        per_load = [_smallest(table[sku], target) for table in tables]
-        for combination in product(*per_load):
-            found.setdefault(tuple(map(id, combination)), combination)
-    return list(found.values())
+        for loads in product(*(_smallest(table[sku], target) for table in tables)):
+            needed = accelerators_needed(loads, workload)
+            if needed not in best or headroom(loads) > headroom(best[needed]):
+                best[needed] = loads
+    return list(best.values())
 
 
 def _smallest(options: tuple[LoadOption, ...] | Refusal, target: float) -> list[LoadOption]:
@@ -184,14 +225,24 @@ def drafts(
     assumptions: Assumptions,
 ) -> Iterator[Draft | Refusal]:
     """Every legal system on this accelerator, and the refusals of the servers that cannot carry it."""
-    for loads in combinations(tables, accelerator.sku, targets):
+    servers = {server.sku: server for server in catalog.servers}
+    for loads in combinations(tables, accelerator.sku, targets, workload):
         needed = accelerators_needed(loads, workload)
         for screened in screen_systems(accelerator, needed, loads, workload, catalog, assumptions):
             if isinstance(screened, Refusal):
                 yield screened
                 continue
+            if not _belongs(servers[screened.server], screened, workload):
+                continue
             filled = spread(loads, screened.accelerators - needed)
             yield Draft(accelerator, filled, screened, headroom(filled))
+
+
+def _belongs(server: ServerSpec, screened: ScreenedSystem, workload: Workload) -> bool:
+    """A desktop system stands alone and outside a rack."""
+    return ServerRole.WORKSTATION not in server.roles or (
+        screened.nodes == 1 and workload.site.kind not in RACK_SITES
+    )
 
 
 def first_refusal(tables: Sequence[OptionTable], accelerator: AcceleratorSpec) -> Refusal | None:
@@ -206,14 +257,27 @@ def first_refusal(tables: Sequence[OptionTable], accelerator: AcceleratorSpec) -
 
 
 def beaten(accelerator: AcceleratorSpec, best: Draft, winner_eur: Decimal) -> Refusal:
-    """It works, but something better was found: say what it would cost."""
-    reason = Message.of(
-        noop(
-            "It works: {count} × {name} for about {price}, {percent} more than the cheapest system that does."
-        ),
-        count=best.screened.accelerators,
-        name=accelerator.name,
-        price=Quantity(value=float(best.price_eur), unit="EUR", digits=3),
-        percent=Quantity(value=float(best.price_eur / winner_eur - 1) * 100, unit="%", digits=2),
-    )
-    return _refusal_of(accelerator)("dominated", reason)
+    """It works, but is not proposed: what it would cost, and what speaks against it."""
+    facts: dict[str, Quantity | int | str] = {
+        "count": best.screened.accelerators,
+        "name": accelerator.name,
+        "price": Quantity(value=float(best.price_eur), unit="EUR", digits=3),
+    }
+    if not best.is_backed:
+        return _refusal_of(accelerator)(
+            "evidence",
+            Message.of(
+                noop(
+                    "It would work by calculation: {count} × {name} for about {price}. But no measured runs back it."
+                ),
+                **facts,
+            ),
+            Message.of(noop("Ask for a trial run, or share measurements of your own.")),
+        )
+    percent = Quantity(value=float(best.price_eur / winner_eur - 1) * 100, unit="%", digits=2)
+    text = noop("It works: {count} × {name} for about {price}, {percent} more than the cheapest proposal.")
+    if best.price_eur <= winner_eur:
+        return _refusal_of(accelerator)(
+            "dominated", Message.of(noop("It works: {count} × {name} for about {price}."), **facts)
+        )
+    return _refusal_of(accelerator)("dominated", Message.of(text, percent=percent, **facts))

@@ -27,12 +27,14 @@ def choose(
 ) -> dict[Tier, Draft]:
     """At most one draft per tier, all different.
 
-    *Lean* is the cheapest that holds the targets today; *balanced* the cheapest to own (purchase and energy over the
-    horizon) of those with headroom; *room to grow* the one with the lowest price per unit of headroom among those
-    that carry the demand at the horizon.
+    Systems whose speed no measured runs back are proposed only when there is no other. *Lean* is the cheapest that
+    holds the targets today; *balanced* the cheapest to own (purchase and energy over the horizon) of those with
+    headroom; *room to grow* the one with the lowest price per unit of headroom among those that carry the demand at
+    the horizon.
     """
     if not drafts:
         return {}
+    drafts = [draft for draft in drafts if draft.is_backed] or drafts
     chosen = {Tier.LEAN: min(drafts, key=lambda draft: (draft.price_eur, draft.screened.wall_w))}
     owning = {id(draft): float(draft.price_eur) + running_cost(draft) for draft in drafts}
     scores: dict[Tier, Callable[[Draft], float]] = {

@@ -136,7 +136,9 @@ class Refusal(Frozen):
     subject_name: str
     reason: Message
     change: Message | None = None
-    stage: Literal["catalog", "memory", "speed", "server", "site", "budget", "dominated", "stack"] = "memory"
+    stage: Literal[
+        "catalog", "memory", "speed", "server", "site", "budget", "dominated", "stack", "evidence"
+    ] = "memory"
     load: str = ""
 
 
