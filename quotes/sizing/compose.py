@@ -306,16 +306,8 @@ class _Builder:
                 if isinstance(made, Broken):
                     return made
                 networks = made
-            layout = lay_out(
-                node,
-                nodes,
-                boxes(fabric, networks, store, parts, assumptions),
-                site,
-                limits,
-                own,
-                parts,
-                assumptions,
-            )
+            others = boxes(fabric, networks, store, parts, assumptions)
+            layout = lay_out(node, nodes, others, limits, own, parts)
             if isinstance(layout, Broken):
                 return layout
             doors = sum(number for plan, number in layout.racks if plan.cooling == "rear_door")
@@ -335,8 +327,6 @@ class _Builder:
         cluster: bool,
     ) -> SystemPlan | Broken:
         cooled = rack_lines(layout, cluster, self.parts)
-        if isinstance(cooled, Broken):
-            return cooled
         services, missing = service_lines(
             node, nodes, fabric, layout, cluster, self.workload.delivery, self.parts, self.assumptions
         )

@@ -3,11 +3,11 @@
 from math import ceil
 from typing import NamedTuple
 
-from catalog.quantity import Quantity, noop
+from catalog.quantity import noop
 from catalog.specs import CoolingSpec, FormFactor, ServerRole, ServerStatus
 from configurator.workload import Delivery
 from quotes.sizing.assumptions import Assumptions
-from quotes.sizing.bill import Broken, Line, broken
+from quotes.sizing.bill import Line
 from quotes.sizing.fabric import Fabric
 from quotes.sizing.facility import Layout, RackPlan, stands_alone
 from quotes.sizing.node_findings import NodePlan
@@ -23,7 +23,7 @@ class RackBill(NamedTuple):
     wall_w: float  # of pumps and fans
 
 
-def rack_lines(layout: Layout | None, cluster: bool, parts: Parts) -> RackBill | Broken:
+def rack_lines(layout: Layout | None, cluster: bool, parts: Parts) -> RackBill:
     """Nothing in the customer's own racks; else racks, strips, doors or loops, each by what it must carry."""
     if layout is None or layout.own or layout.rack is None:
         return RackBill((), 0)
@@ -46,10 +46,7 @@ def rack_lines(layout: Layout | None, cluster: bool, parts: Parts) -> RackBill |
                 else noop("One strip per feed.")
             )
             lines.append(Line(plan.pdu.sku, strips, LineRole.POWER, RACKS, why))
-        cooling = _cooling(plan, parts)
-        if isinstance(cooling, Broken):
-            return cooling
-        for item, why in cooling:
+        for item, why in _cooling(plan, parts):
             lines.append(Line(item.sku, number, LineRole.COOLING, RACKS, why))
             wall_w += number * (item.max_power_w or 0)
     if cluster:
@@ -65,38 +62,18 @@ def rack_lines(layout: Layout | None, cluster: bool, parts: Parts) -> RackBill |
     return RackBill(tuple(lines), wall_w)
 
 
-def _cooling(plan: RackPlan, parts: Parts) -> list[tuple[CoolingSpec, str]] | Broken:
-    if plan.cooling == "air":
+def _cooling(plan: RackPlan, parts: Parts) -> list[tuple[CoolingSpec, str]]:
+    if plan.unit is None:
         return []
-    kw = plan.watts / 1000
-    leak = parts.cooling_items("leak_detection")[:1]
+    leak = [(item, noop("Warns of water in the rack.")) for item in parts.cooling_items("leak_detection")[:1]]
     if plan.cooling == "rear_door":
-        doors = [item for item in parts.cooling_items("rear_door") if (item.capacity_kw or 0) >= kw]
-        if not doors:
-            return _no_cooling(kw)
-        return [
-            (doors[0], noop("A rack above the limit of room air.")),
-            *((item, noop("Warns of water in the rack.")) for item in leak),
-        ]
-    units = [item for item in parts.cooling_items("cdu") if (item.capacity_kw or 0) >= kw]
-    if not units:
-        return _no_cooling(kw)
+        return [(plan.unit, noop("A rack above the limit of room air.")), *leak]
     manifold = parts.cooling_items("manifold")[:1]
     return [
-        (units[0], noop("Pumps coolant through the servers of a rack.")),
+        (plan.unit, noop("Pumps coolant through the servers of a rack.")),
         *((item, noop("Spreads coolant over the servers.")) for item in manifold),
-        *((item, noop("Warns of water in the rack.")) for item in leak),
+        *leak,
     ]
-
-
-def _no_cooling(kw: float) -> Broken:
-    return broken(
-        "cooling_none",
-        noop("The catalog has no cooling for a rack of {power}."),
-        noop("Put fewer servers in a rack, or enter a larger unit in the catalog."),
-        stage="catalog",
-        power=Quantity(value=kw, unit="kW", digits=3),
-    )
 
 
 # ── services ────────────────────────────────────────────────────────────────────────────────────────────────────
@@ -163,11 +140,12 @@ def _cluster_services(
     nodes: int, fabric: Fabric | None, assumptions: Assumptions
 ) -> list[tuple[str, int, str]]:
     project = assumptions.project_days_base_count + nodes * assumptions.project_days_per_node
+    managed = nodes if fabric and fabric.infiniband else 0
     lessons = assumptions.training_days_base_count + nodes // assumptions.training_day_per_nodes_count
     return [
         ("cluster_software", 1, noop("Scheduler, monitoring and images for all servers.")),
         ("cluster_acceptance", 1, noop("Network, storage and computing measured before handover.")),
-        ("fabric_manager", nodes if fabric and fabric.infiniband else 0, noop("Manages the cluster network, per server.")),
+        ("fabric_manager", managed, noop("Manages the cluster network, per server.")),
         ("project_day", ceil(project), noop("Planning and delivery of a cluster, by its size.")),
         ("training_day", ceil(lessons), noop("For your administrators.")),
     ]  # fmt: skip

@@ -6,17 +6,17 @@ with one of two feeds lost. The limits of the site themselves are rules of `site
 
 from collections.abc import Sequence
 from math import ceil, floor
-from typing import NamedTuple
+from typing import Literal, NamedTuple
 
 from catalog.quantity import Quantity, noop
-from catalog.specs import PduSpec, RackSpec, ServerRole, ServerSpec
-from configurator.workload import Site
+from catalog.specs import CoolingSpec, PduSpec, RackSpec, ServerRole, ServerSpec
 from quotes.sizing.assumptions import Assumptions
 from quotes.sizing.bill import Broken, broken
 from quotes.sizing.node import NodePlan
 from quotes.sizing.parts import Parts
 
 BTU_PER_WATT_HOUR = 3.412
+UNLIMITED = 10**9
 
 
 class Box(NamedTuple):
@@ -38,9 +38,13 @@ class Limits(NamedTuple):
     units: float
     watts: float  # of the servers with accelerators
     dry_watts: float  # of a rack without liquid-cooled servers
+    air_watts: float  # what room air cools
     kg: float
     water: bool  # the site has water for rear doors
-    feed_w: float  # one feed of a redundant pair, or all feeds of a rack without redundancy
+    feed_w: float  # what one feed carries
+    feed_amps: float
+    feeds_per_pair: int
+    strips: tuple[PduSpec, ...]  # power strips for such feeds, cheapest first
     rack: RackSpec
 
 
@@ -48,7 +52,8 @@ class RackPlan(NamedTuple):
     boxes: tuple[Box, ...]
     pairs: int  # feed pairs (or single feeds, when not redundant)
     pdu: PduSpec | None
-    cooling: str  # "air", "rear_door", "liquid"
+    cooling: Literal["air", "rear_door", "liquid"]
+    unit: CoolingSpec | None = None  # the door or pump that is ordered with it
 
     @property
     def watts(self) -> float:
@@ -99,9 +104,9 @@ def usable_supply_kw(shelves: int, shelf_kw: float) -> float:
 
 def fits_per_rack(box: Box, limits: Limits) -> int:
     """How many equal boxes a rack holds, by the tightest limit."""
-    by_units = floor(limits.units / box.units + 1e-9) if box.units else 10**6
-    by_power = floor(limits.watts / box.watts + 1e-9) if box.watts else 10**6
-    by_weight = floor(limits.kg / box.kg + 1e-9) if box.kg else 10**6
+    by_units = floor(limits.units / box.units + 1e-9) if box.units else UNLIMITED
+    by_power = floor(limits.watts / box.watts + 1e-9) if box.watts else UNLIMITED
+    by_weight = floor(limits.kg / box.kg + 1e-9) if box.kg else UNLIMITED
     return min(by_units, by_power, by_weight)
 
 
@@ -138,33 +143,13 @@ def stands_alone(server: ServerSpec) -> bool:
 
 
 def lay_out(
-    node: NodePlan,
-    nodes: int,
-    others: Sequence[Box],
-    site: Site,
-    limits: Limits,
-    own: bool,
-    parts: Parts,
-    assumptions: Assumptions,
+    node: NodePlan, nodes: int, others: Sequence[Box], limits: Limits, own: bool, parts: Parts
 ) -> Layout | Broken:
     """Servers with accelerators in racks alike, everything else in racks of its own, or beside them where it fits."""
-    feeds = 2 if site.feeds_redundant else 1
     box = server_box(node, "node")
     if ServerRole.RACK in node.server.roles:
         plan = RackPlan((box,), ceil(box.watts / limits.feed_w - 1e-9), None, "liquid")
-        return Layout(((plan, nodes),), None, True, feeds)
-    per_rack = max(min(fits_per_rack(box, limits), _by_feed(box, limits), _by_outlets(box, site, parts)), 1)
-    per_rack = ceil(nodes / ceil(nodes / per_rack))
-    bins: list[list[Box]] = []
-    whole, rest = divmod(nodes, per_rack)
-    racks: list[tuple[list[Box], int]] = [([box] * per_rack, whole)] if whole else []
-    if rest:
-        racks.append(([box] * rest, 1))
-    if others and len(racks) == 1 and racks[0][1] == 1:
-        bins = [racks.pop()[0]]
-    for other in sorted(others, key=lambda item: -item.units):
-        _first_fit(bins, other, limits)
-    racks += [(boxes, 1) for boxes in bins]
+        return Layout(((plan, nodes),), None, True, limits.feeds_per_pair)
     if heavy := next((other for other in others if other.watts > limits.dry_watts), None):
         return broken(
             "site_rack_power_other",
@@ -175,70 +160,126 @@ def lay_out(
             power=Quantity(value=heavy.watts / 1000, unit="kW", digits=3),
             limit=Quantity(value=limits.dry_watts / 1000, unit="kW", digits=3),
         )
-    plans = []
-    for boxes, number in racks:
-        plan = _rack_plan(tuple(boxes), site, limits, parts, assumptions, own)
+    racks = _server_racks(box, nodes, limits, own, parts)
+    bins: list[list[Box]] = []
+    if others and len(racks) == 1 and racks[0][1] == 1:
+        bins = [racks.pop()[0]]
+    for other in sorted(others, key=lambda item: -item.units):
+        _first_fit(bins, other, limits, own)
+    plans: list[tuple[RackPlan, int]] = []
+    for boxes, number in [*racks, *((boxes, 1) for boxes in bins)]:
+        plan = _rack_plan(tuple(boxes), limits, own, parts)
         if isinstance(plan, Broken):
             return plan
         plans.append((plan, number))
-    return Layout(tuple(plans), limits.rack, own, feeds)
+    return Layout(tuple(plans), limits.rack, own, limits.feeds_per_pair)
 
 
-def _by_feed(box: Box, limits: Limits) -> int:
-    """One feed pair per rack: more servers share it, a server that needs more pairs stands alone."""
-    return max(floor(limits.feed_w / box.watts + 1e-9), 1) if box.watts else 10**6
+def _server_racks(
+    box: Box, nodes: int, limits: Limits, own: bool, parts: Parts
+) -> list[tuple[list[Box], int]]:
+    """One feed pair per rack: servers share it, and a server that needs more pairs stands alone."""
+    pump_units = (
+        max((item.rack_units or 0 for item in parts.cooling_items("cdu")), default=0) if box.liquid else 0
+    )
+    room = limits._replace(units=limits.units - pump_units)
+    by_feed = floor(limits.feed_w / box.watts + 1e-9) if box.watts else UNLIMITED
+    by_outlet = UNLIMITED if own else min(
+        max((strip.outlets_c13 for strip in limits.strips), default=0) // box.c13 if box.c13 else UNLIMITED,
+        max((strip.outlets_c19 for strip in limits.strips), default=0) // box.c19 if box.c19 else UNLIMITED,
+    )  # fmt: skip
+    most = max(min(fits_per_rack(box, room), by_feed, by_outlet), 1)
+    per_rack = ceil(nodes / ceil(nodes / most))
+    whole, rest = divmod(nodes, per_rack)
+    racks = [([box] * per_rack, whole)] if whole else []
+    return racks + ([([box] * rest, 1)] if rest else [])
 
 
-def _by_outlets(box: Box, site: Site, parts: Parts) -> int:
-    strips = parts.pdus_for(site.feed_phases, site.feed_amps)
-    by_c19 = max((strip.outlets_c19 for strip in strips), default=0) // box.c19 if box.c19 else 10**6
-    by_c13 = max((strip.outlets_c13 for strip in strips), default=0) // box.c13 if box.c13 else 10**6
-    return min(by_c13, by_c19)
-
-
-def _first_fit(bins: list[list[Box]], box: Box, limits: Limits) -> None:
-    """Into the first rack with room, else into a new one. One feed pair per rack, unless its first box needs more."""
+def _first_fit(bins: list[list[Box]], box: Box, limits: Limits, own: bool) -> None:
+    """Into the first rack with room, else into a new one. Racks without accelerators stay within room air."""
     for boxes in bins:
-        most = limits.watts if any(item.liquid for item in boxes) else limits.dry_watts
+        together = [*boxes, box]
+        servers = any(item.kind == "node" for item in boxes)
+        wet = any(item.liquid for item in boxes)
+        most = (
+            limits.watts if wet else limits.dry_watts if servers else min(limits.air_watts, limits.dry_watts)
+        )
+        watts = sum(item.watts for item in together)
         if (
-            sum(item.units for item in boxes) + box.units <= limits.units
-            and sum(item.watts for item in boxes) + box.watts <= min(most, max(limits.feed_w, boxes[0].watts))
-            and sum(item.kg or 0 for item in boxes) + (box.kg or 0) <= limits.kg
+            sum(item.units for item in together) <= limits.units
+            and watts <= min(most, max(limits.feed_w, boxes[0].watts))
+            and sum(item.kg or 0 for item in together) <= limits.kg
+            and (own or _strip(together, ceil(watts / limits.feed_w - 1e-9), limits))
         ):
             boxes.append(box)
             return
     bins.append([box])
 
 
-def _rack_plan(
-    boxes: tuple[Box, ...], site: Site, limits: Limits, parts: Parts, assumptions: Assumptions, own: bool
-) -> RackPlan | Broken:
+def _strip(boxes: Sequence[Box], pairs: int, limits: Limits) -> PduSpec | None:
+    """The cheapest power strip of which one per feed carries these boxes, with outlets enough."""
+    c13, c19 = sum(box.c13 for box in boxes), sum(box.c19 for box in boxes)
     watts = sum(box.watts for box in boxes)
-    pairs = max(ceil(watts / limits.feed_w - 1e-9), 1)
-    cooling = "liquid" if any(box.liquid for box in boxes) else "air"
-    if cooling == "air" and limits.water and watts > assumptions.rack_air_kw * 1000:
+    share = limits.feed_w / limits.feed_amps  # watts per ampere of breaker
+    return next(
+        (
+            strip
+            for strip in limits.strips
+            if strip.outlets_c13 * pairs >= c13
+            and strip.outlets_c19 * pairs >= c19
+            and strip.amps * share * pairs >= watts - 1e-6
+        ),
+        None,
+    )
+
+
+def _rack_plan(boxes: tuple[Box, ...], limits: Limits, own: bool, parts: Parts) -> RackPlan | Broken:
+    watts = sum(box.watts for box in boxes)
+    cooling: Literal["air", "rear_door", "liquid"] = "air"
+    unit: CoolingSpec | None = None
+    if any(box.liquid for box in boxes):
+        cooling = "liquid"
+    elif limits.water and watts > limits.air_watts:
         cooling = "rear_door"
+    if cooling != "air" and not own:
+        kind = "cdu" if cooling == "liquid" else "rear_door"
+        able = [item for item in parts.cooling_items(kind) if (item.capacity_kw or 0) * 1000 >= watts]
+        if not able:
+            return _no_cooling(watts)
+        unit = able[0]
+        if cooling == "liquid":
+            boxes = (
+                *boxes,
+                Box(unit.name, "cooling", unit.rack_units or 0, unit.max_power_w or 0, None, c13=1),
+            )
+            watts += unit.max_power_w or 0
+    pairs = max(ceil(watts / limits.feed_w - 1e-9), 1)
     if own:
         return RackPlan(boxes, pairs, None, cooling)
-    c13, c19 = sum(box.c13 for box in boxes), sum(box.c19 for box in boxes)
-    strips = [
-        strip
-        for strip in parts.pdus_for(site.feed_phases, site.feed_amps)
-        if strip.outlets_c13 * pairs >= c13
-        and strip.outlets_c19 * pairs >= c19
-        and feed_capacity_w(strip.amps, strip.phases, assumptions) * pairs >= watts - 1e-6
-    ]
-    if not strips:
-        return broken(
-            "pdu_none",
-            noop(
-                "No power strip carries a rack of {power} with {c19} C19 and {c13} C13 outlets on {amps} A feeds."
-            ),
-            noop("Enter such a strip with its price, or have larger feeds installed."),
-            stage="site",
-            power=Quantity(value=watts / 1000, unit="kW", digits=3),
-            c19=c19,
-            c13=c13,
-            amps=Quantity(value=site.feed_amps, digits=3),
-        )
-    return RackPlan(boxes, pairs, strips[0], cooling)
+    strip = _strip(boxes, pairs, limits)
+    return RackPlan(boxes, pairs, strip, cooling, unit) if strip else _no_strip(boxes, watts, limits)
+
+
+def _no_cooling(watts: float) -> Broken:
+    return broken(
+        "cooling_none",
+        noop("The catalog has no cooling for a rack of {power}."),
+        noop("Put fewer servers in a rack, or enter a larger unit in the catalog."),
+        stage="catalog",
+        power=Quantity(value=watts / 1000, unit="kW", digits=3),
+    )
+
+
+def _no_strip(boxes: Sequence[Box], watts: float, limits: Limits) -> Broken:
+    return broken(
+        "pdu_none",
+        noop(
+            "No power strip carries a rack of {power} with {c19} C19 and {c13} C13 outlets on {amps} A feeds."
+        ),
+        noop("Enter such a strip with its price, or have larger feeds installed."),
+        stage="site",
+        power=Quantity(value=watts / 1000, unit="kW", digits=3),
+        c19=sum(box.c19 for box in boxes),
+        c13=sum(box.c13 for box in boxes),
+        amps=Quantity(value=limits.feed_amps, digits=3),
+    )

@@ -98,7 +98,10 @@ def plan_networks(
     wall_w = (in_band[3] if in_band else 0) + (out_of_band[3] if out_of_band else 0)
     most_w = (in_band[4] if in_band else 0) + (out_of_band[4] if out_of_band else 0)
     if management:
-        lines += [line.times(managers, MANAGEMENT) for line in management.lines]
+        # their copper for a switch above does not fit the in-band switches
+        lines += [
+            line.times(managers, MANAGEMENT) for line in management.lines if line.role is not LineRole.NETWORK
+        ]
         wall_w += management.wall_w * managers
         most_w += management.wall_w * managers
         if fabric and fabric.topology.manager_links:

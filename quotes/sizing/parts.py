@@ -182,9 +182,8 @@ class Parts:
         wanted = "C19" if re.search(r"C19|C20", inlet) else "C13" if re.search(r"C13|C14", inlet) else ""
         if not wanted:
             return None
-        return next(
-            (cable for cable in self.cables if cable.kind == "power" and wanted in cable.connector), None
-        )
+        fitting = [cable for cable in self.cables if cable.kind == "power" and wanted in cable.connector]
+        return min(fitting, key=lambda cable: cable.reach_m is None, default=None)
 
     def cable(self, kind: str, connector: str, *, gbit_s: float = 0, reach_m: float = 0) -> CableSpec | None:
         """The cheapest cable of a kind whose connector starts so, fast and long enough."""

@@ -7,11 +7,17 @@ from catalog.specs import ServerRole
 from configurator.workload import Site
 from quotes.sizing.assumptions import Assumptions
 from quotes.sizing.bill import Broken, broken
-from quotes.sizing.facility import Box, Limits, feed_capacity_w, floor_load_kg_m2, server_box, stands_alone
+from quotes.sizing.facility import (
+    UNLIMITED,
+    Box,
+    Limits,
+    feed_capacity_w,
+    floor_load_kg_m2,
+    server_box,
+    stands_alone,
+)
 from quotes.sizing.node_findings import NodePlan
 from quotes.sizing.parts import Parts
-
-UNLIMITED = 1e9
 
 
 def limits_for(box: Box, site: Site, parts: Parts, assumptions: Assumptions) -> Limits | Broken:
@@ -31,9 +37,13 @@ def limits_for(box: Box, site: Site, parts: Parts, assumptions: Assumptions) -> 
         units=rack.rack_units - assumptions.rack_units_spare_count,
         watts=1000 * min(wet_kw, site_kw),
         dry_watts=1000 * min(dry_kw, site_kw),
+        air_watts=1000 * assumptions.rack_air_kw,
         kg=kg,
         water=water,
         feed_w=feed_w,
+        feed_amps=site.feed_amps,
+        feeds_per_pair=2 if site.feeds_redundant else 1,
+        strips=tuple(parts.pdus_for(site.feed_phases, site.feed_amps)),
         rack=rack,
     )
 

@@ -46,7 +46,7 @@ def _placement(plan: RackPlan, layout: Layout) -> RackPlacement:
         power_w=plan.watts,
         weight_kg=(kg if whole else kg + rack_kg if rack_kg is not None else None) if known else None,
         floor_kg_m2=floor_load_kg_m2(kg, layout.rack) if known and layout.rack else None,
-        cooling=plan.cooling,  # type: ignore[arg-type]
+        cooling=plan.cooling,
     )
 
 
@@ -100,11 +100,17 @@ def _server_power(plan: "SystemPlan", assumptions: Assumptions) -> Figure:
             _input(noop("CPUs, memory, drives and network cards"), rest, "W", "catalog"),
             _input(noop("board and management"), server.base_power_w or 0, "W", "catalog"),
             _input(noop("fans"), server.fan_pct or 0, "%", "catalog"),
-            _input(noop("supply efficiency"), assumptions.psu_efficiency_fraction, "", "assumption", "psu_efficiency_fraction"),
+            _input(
+                noop("supply efficiency"),
+                assumptions.psu_efficiency_fraction,
+                "",
+                "assumption",
+                "psu_efficiency_fraction",
+            ),
         )
         if composed
         else (_input(noop("planning figure of the maker"), node.wall_w, "W", "catalog"),)
-    )  # fmt: skip
+    )
     return Figure(
         key="server_power",
         label=Message.of(noop("Power of one server at the wall")),
@@ -173,10 +179,14 @@ def _feeds(
             _input(noop("volts"), assumptions.feed_volts, "V", "assumption", "feed_volts"),
             _input(noop("phases"), site.feed_phases, "", "answer"),
             _input(
-                noop("one feed carries"), feed_capacity_w(site.feed_amps, site.feed_phases, assumptions), "W", "assumption", "feed_load_fraction"
+                noop("one feed carries"),
+                feed_capacity_w(site.feed_amps, site.feed_phases, assumptions),
+                "W",
+                "assumption",
+                "feed_load_fraction",
             ),
         ),
-    )  # fmt: skip
+    )
 
 
 def _racks(plan: "SystemPlan", racks: Sequence[RackPlacement], assumptions: Assumptions) -> Figure:
@@ -190,10 +200,14 @@ def _racks(plan: "SystemPlan", racks: Sequence[RackPlacement], assumptions: Assu
             _input(noop("power of the busiest rack"), max(rack.power_w for rack in racks), "W"),
             _input(noop("limit of room air"), assumptions.rack_air_kw, "kW", "assumption", "rack_air_kw"),
             _input(
-                noop("limit with rear doors"), assumptions.rack_rear_door_kw, "kW", "assumption", "rack_rear_door_kw"
+                noop("limit with rear doors"),
+                assumptions.rack_rear_door_kw,
+                "kW",
+                "assumption",
+                "rack_rear_door_kw",
             ),
         ),
-    )  # fmt: skip
+    )
 
 
 # ── findings ────────────────────────────────────────────────────────────────────────────────────────────────────
