@@ -5,6 +5,7 @@ counts as zero: where a rule needs it, it refuses. `docs/sizing/hardware.md` lis
 """
 
 from collections.abc import Iterator
+from typing import Any
 
 from catalog.quantity import Quantity, noop
 from catalog.specs import AcceleratorSpec, Availability, FormFactor, ServerRole, ServerSpec, ServerStatus
@@ -37,7 +38,7 @@ def counts_allowed(server: ServerSpec, accelerator: AcceleratorSpec | None) -> t
 
 def server_rules(server: ServerSpec, parts: Parts) -> Iterator[Broken]:
     """Whether the server may be offered at all."""
-    common = {"stage": "catalog", "server": server.name}
+    common: dict[str, Any] = {"stage": "catalog", "server": server.name}
     if server.status is ServerStatus.INCOMPLETE:
         yield broken(
             "server_incomplete",
@@ -70,7 +71,7 @@ def server_rules(server: ServerSpec, parts: Parts) -> Iterator[Broken]:
 
 def accelerator_rules(server: ServerSpec, accelerator: AcceleratorSpec, parts: Parts) -> Iterator[Broken]:
     """Whether this accelerator may go into this server, whatever the number."""
-    common = {"server": server.name, "accelerator": accelerator.name}
+    common: dict[str, Any] = {"server": server.name, "accelerator": accelerator.name}
     complete = server.status is ServerStatus.COMPLETE_SYSTEM
     if accelerator.sku not in server.accelerators:
         yield _not_listed(server, accelerator, parts)
@@ -122,7 +123,7 @@ def _not_listed(server: ServerSpec, accelerator: AcceleratorSpec, parts: Parts) 
     others = parts.servers_for.get(accelerator.sku, ())
     nearest = next((other.name for other in others if other.status is ServerStatus.BUILDABLE), "")
     change = noop("It goes into {nearest}, for example.") if nearest else ""
-    names = {"server": server.name, "accelerator": accelerator.name, "nearest": nearest}
+    names: dict[str, Any] = {"server": server.name, "accelerator": accelerator.name, "nearest": nearest}
     if on_board and not board:
         return broken(
             "form_factor",
@@ -146,7 +147,12 @@ def count_rules(server: ServerSpec, accelerator: AcceleratorSpec, count: int) ->
     """How many accelerators one server may hold."""
     allowed = counts_allowed(server, accelerator)
     near = min(allowed, key=lambda number: abs(number - count), default=0)
-    common = {"server": server.name, "accelerator": accelerator.name, "count": count, "near": near}
+    common: dict[str, Any] = {
+        "server": server.name,
+        "accelerator": accelerator.name,
+        "count": count,
+        "near": near,
+    }
     if count > server.max_accelerators:
         yield broken(
             "count_most",

@@ -9,7 +9,7 @@ from decimal import Decimal
 from typing import NamedTuple
 
 from catalog.quantity import noop
-from catalog.specs import AcceleratorSpec, CatalogSnapshot, ServerSpec
+from catalog.specs import AcceleratorSpec, CatalogSnapshot, ServerSpec, SwitchSpec
 from configurator.workload import Workload
 from quotes.sizing.assumptions import Assumptions
 from quotes.sizing.bill import Broken, Line, bill_lines, broken, longest_lead, merged, total_eur
@@ -110,7 +110,7 @@ def screen_systems(
             ScreenedSystem(
                 server.sku,
                 plan.nodes,
-                plan.nodes * plan.node.count,
+                plan.nodes * plan.node.gpus,
                 plan.eur,
                 plan.wall_w,
                 plan.units,
@@ -176,7 +176,7 @@ def plan_system(
         first = first or plan
         if plan.rule not in FEWER_MAY_HELP:
             break
-        allowed = tuple(count for count in allowed if count < shape.count)
+        allowed = tuple(count for count in allowed if count < shape.gpus)
     return first or _too_large(server, accelerator, loads, allowed)
 
 
@@ -214,7 +214,7 @@ class _Builder:
     def plan(self, shape: Shape) -> SystemPlan | Broken:
         """From the inside out: server, storage, cluster network, the networks around it, racks, bill."""
         link = self._fabric_gbit_s(shape)
-        training = shape.nodes * shape.count if link else 0
+        training = shape.nodes * shape.gpus if link else 0
         need = storage_need(self.workload, self.loads, training, self.assumptions)
         stored = self._stored(shape, need, link)
         if isinstance(stored, Broken):
@@ -225,7 +225,7 @@ class _Builder:
             plan = plan_fabric(
                 shape.nodes,
                 self.accelerator,
-                shape.count,
+                shape.gpus,
                 self._port(node, link),
                 self.parts,
                 self.assumptions,
@@ -244,8 +244,8 @@ class _Builder:
     def _fabric_gbit_s(self, shape: Shape) -> float:
         """Cluster network per accelerator when a load crosses servers, else 0."""
         return max(
-            (load.host.fabric_gbit_s_per_gpu for load in self.loads if load.gpus_per_replica > shape.count or (
-                load.kind.endswith("training") and load.gpus > shape.count)),
+            (load.host.fabric_gbit_s_per_gpu for load in self.loads if load.gpus_per_replica > shape.gpus or (
+                load.kind.endswith("training") and load.gpus > shape.gpus)),
             default=0,
         )  # fmt: skip
 
@@ -257,7 +257,7 @@ class _Builder:
 
     def _node(self, shape: Shape, demand: NodeDemand) -> NodePlan | Broken:
         return plan_node(
-            self.server, self.accelerator, shape.count, demand, self.parts, self.assumptions, self.recipe.node
+            self.server, self.accelerator, shape.gpus, demand, self.parts, self.assumptions, self.recipe.node
         )
 
     def _stored(
@@ -297,22 +297,21 @@ class _Builder:
             return None, None
         own = site.rack_units_free is not None or not (cluster or box.liquid)
         networks: Networks | None = None
-        feeds = 0
-        for _ in range(2 if cluster else 1):
-            if cluster:
-                made = plan_networks(
-                    node, nodes, fabric, store, feeds, parts, assumptions, self.recipe.management
-                )
-                if isinstance(made, Broken):
-                    return made
-                networks = made
-            others = boxes(fabric, networks, store, parts, assumptions)
-            layout = lay_out(node, nodes, others, limits, own, parts)
+        layout = lay_out(node, nodes, boxes(fabric, networks, store, parts, assumptions), limits, own, parts)
+        for _ in range(2 if cluster else 0):  # power strips want management ports, whose switches want racks
             if isinstance(layout, Broken):
                 return layout
             doors = sum(number for plan, number in layout.racks if plan.cooling == "rear_door")
-            feeds = layout.pdus + doors
-        return layout, networks
+            made = plan_networks(
+                node, nodes, fabric, store, layout.pdus + doors, parts, assumptions, self.recipe.management
+            )
+            if isinstance(made, Broken):
+                return made
+            networks = made
+            layout = lay_out(
+                node, nodes, boxes(fabric, networks, store, parts, assumptions), limits, own, parts
+            )
+        return layout if isinstance(layout, Broken) else (layout, networks)
 
     def _total(
         self,
@@ -392,7 +391,7 @@ def boxes(
     return found
 
 
-def _switch_box(switch, kind: str, watts: float) -> Box:
+def _switch_box(switch: SwitchSpec, kind: str, watts: float) -> Box:
     return Box(switch.name, kind, switch.rack_units or 1, watts, switch.weight_kg, c13=1)
 
 
@@ -412,7 +411,7 @@ def _written_out(
     pairs = max((rack.pairs for rack, _ in plan.layout.racks), default=0) if plan.layout else 1
     return SystemBuild(
         accelerator=plan.node.accelerator.sku if plan.node.accelerator else None,
-        accelerators=plan.nodes * plan.node.count,
+        accelerators=plan.nodes * plan.node.gpus,
         nodes=plan.nodes,
         node=node,
         lines=bill_lines(plan.lines, parts),

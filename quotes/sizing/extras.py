@@ -30,7 +30,7 @@ def rack_lines(layout: Layout | None, cluster: bool, parts: Parts) -> RackBill:
     lines = [
         Line(
             layout.rack.sku,
-            layout.count,
+            layout.rack_count,
             LineRole.RACK,
             RACKS,
             noop("By the tightest of power, units, weight and floor."),
@@ -58,7 +58,9 @@ def rack_lines(layout: Layout | None, cluster: bool, parts: Parts) -> RackBill:
             ),
             None,
         )
-        lines += [Line(tidy.sku, layout.count, LineRole.RACK, RACKS, noop("One per rack."))] if tidy else []
+        lines += (
+            [Line(tidy.sku, layout.rack_count, LineRole.RACK, RACKS, noop("One per rack."))] if tidy else []
+        )
     return RackBill(tuple(lines), wall_w)
 
 
@@ -165,5 +167,5 @@ def _installation(
     purpose = "rack_small" if (server.rack_units or 0) <= LOW_UNITS else "rack_large"
     wanted = [(purpose, nodes, noop("Mounting and connecting each server."))]
     if cluster and layout and not layout.own:
-        wanted.append(("rack_build", layout.count, noop("Building and cabling each rack.")))
+        wanted.append(("rack_build", layout.rack_count, noop("Building and cabling each rack.")))
     return wanted

@@ -69,7 +69,7 @@ class Layout(NamedTuple):
     feeds_per_pair: int
 
     @property
-    def count(self) -> int:
+    def rack_count(self) -> int:
         return sum(number for _, number in self.racks)
 
     @property
@@ -148,8 +148,8 @@ def lay_out(
     """Servers with accelerators in racks alike, everything else in racks of its own, or beside them where it fits."""
     box = server_box(node, "node")
     if ServerRole.RACK in node.server.roles:
-        plan = RackPlan((box,), ceil(box.watts / limits.feed_w - 1e-9), None, "liquid")
-        return Layout(((plan, nodes),), None, True, limits.feeds_per_pair)
+        whole = RackPlan((box,), ceil(box.watts / limits.feed_w - 1e-9), None, "liquid")
+        return Layout(((whole, nodes),), None, True, limits.feeds_per_pair)
     if heavy := next((other for other in others if other.watts > limits.dry_watts), None):
         return broken(
             "site_rack_power_other",

@@ -5,6 +5,7 @@ nearest that works. `docs/sizing/hardware.md` lists them by key.
 """
 
 from collections.abc import Iterator
+from typing import Any
 
 from catalog.quantity import Quantity, noop
 from catalog.specs import AcceleratorSpec, DriveSpec, NicSpec, ServerSpec
@@ -57,7 +58,11 @@ def cpu_rules(
         yield _unpriced("cpu_price", recipe.cpu, parts)
         return
     fitting = parts.cpus_for(server)
-    common = {"cpu": cpu.name, "server": server.name, "near": fitting[0].name if fitting else ""}
+    common: dict[str, Any] = {
+        "cpu": cpu.name,
+        "server": server.name,
+        "near": fitting[0].name if fitting else "",
+    }
     change = noop("{near} fits.") if fitting else ""
     if cpu.socket != server.cpu_socket:
         yield broken(
@@ -134,7 +139,12 @@ def memory_rules(
         return
     even = tuple(fillings(server, cpu).values())
     total = spec.capacity_gb * recipe.modules
-    common = {"server": server.name, "memory": spec.name, "cpu": cpu.name, "count": recipe.modules}
+    common: dict[str, Any] = {
+        "server": server.name,
+        "memory": spec.name,
+        "cpu": cpu.name,
+        "count": recipe.modules,
+    }
     if recipe.modules > server.dimm_slots:
         yield broken(
             "memory_slots",
@@ -386,7 +396,11 @@ def bridge_rules(
         yield _unpriced("bridge_price", recipe.bridge, parts)
         return
     near = parts.bridge_for(accelerator, count)
-    common = {"bridge": bridge.name, "accelerator": accelerator.name, "near": near.name if near else ""}
+    common: dict[str, Any] = {
+        "bridge": bridge.name,
+        "accelerator": accelerator.name,
+        "near": near.name if near else "",
+    }
     change = noop("{near} fits.") if near else ""
     if accelerator.sku not in bridge.accelerators:
         yield broken("bridge_kind", noop("{bridge} does not fit {accelerator}."), change, **common)

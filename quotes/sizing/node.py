@@ -169,7 +169,7 @@ def _composed(
     return NodePlan(
         server=server,
         accelerator=accelerator,
-        count=count,
+        gpus=count,
         recipe=recipe,
         lines=lines,
         dc_w=dc_w,
@@ -273,7 +273,7 @@ def _complete(
     return NodePlan(
         server=server,
         accelerator=accelerator,
-        count=count,
+        gpus=count,
         recipe=NodeRecipe(),
         lines=tuple(lines),
         dc_w=server.planning_power_w * assumptions.psu_efficiency_fraction,
@@ -309,7 +309,7 @@ def node_build(plan: NodePlan, demand: NodeDemand, parts: Parts, assumptions: As
     return NodeBuild(
         server=plan.server.sku,
         accelerator=plan.accelerator.sku if plan.accelerator else None,
-        accelerators=plan.count,
+        accelerators=plan.gpus,
         lines=bill_lines(plan.lines, parts),
         power=node_power(plan, assumptions),
         rack_units=plan.server.rack_units,

@@ -20,7 +20,7 @@ class NodePlan(NamedTuple):
 
     server: ServerSpec
     accelerator: AcceleratorSpec | None
-    count: int
+    gpus: int
     recipe: NodeRecipe
     lines: tuple[Line, ...]
     dc_w: float
@@ -108,7 +108,7 @@ def _part_findings(
             rated=choice.spec.speed_mt_s,
         )
     total = recipe.modules * parts.items[recipe.memory].capacity_gb  # type: ignore[attr-defined]
-    needed = ram_needed_gb(accelerator, plan.count, demand, assumptions)
+    needed = ram_needed_gb(accelerator, plan.gpus, demand, assumptions)
     if total < needed:
         note(
             Severity.WARNING,
@@ -136,7 +136,7 @@ def _lane_finding(plan: NodePlan, parts: Parts, note: Note) -> None:
     cpu_lanes = getattr(parts.items[recipe.cpu], "pcie_lanes", None)
     if accelerator is None or cpu_lanes is None or accelerator.form_factor is not FormFactor.PCIE:
         return
-    lanes = plan.count * (accelerator.pcie_lanes or 16) + 4 * recipe.drives
+    lanes = plan.gpus * (accelerator.pcie_lanes or 16) + 4 * recipe.drives
     lanes += sum(16 * number for _, number in recipe.nics) + 16 * recipe.fabric_nics
     have = cpu_lanes * recipe.cpus
     if lanes > have:

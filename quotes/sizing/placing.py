@@ -18,7 +18,7 @@ class Group(NamedTuple):
 
 class Shape(NamedTuple):
     nodes: int
-    count: int  # accelerators per server
+    gpus: int  # accelerators per server
 
 
 def groups_of(load: LoadOption) -> list[Group]:
@@ -52,7 +52,7 @@ def demands(loads: Sequence[LoadOption], needed: int) -> list[Counter[int]]:
 
 def fits(groups: Counter[int], shape: Shape) -> bool:
     """Largest groups first, each into the server with least room that takes it."""
-    room = Counter({shape.count: shape.nodes})
+    room = Counter({shape.gpus: shape.nodes})
     for size in sorted(groups, reverse=True):
         left = groups[size]
         for capacity in sorted(room):
@@ -121,7 +121,7 @@ def seat(loads: Sequence[LoadOption], needed: int, shape: Shape) -> tuple[Seat, 
 
 
 def _empty(shape: Shape) -> list[list[int]]:
-    return [list(range(shape.count)) for _ in range(shape.nodes)]
+    return [list(range(shape.gpus)) for _ in range(shape.nodes)]
 
 
 def _places(seats: Iterable[Seat], load: str, shape: Shape) -> list[list[int]]:

@@ -301,7 +301,7 @@ def _front_nic(
 ) -> tuple[tuple[str, int], ...] | Broken:
     """Two ports for data and users. A DPU beside NVIDIA boards, the ports on the board where they suffice."""
     needed = front_gbit_s(count, demand, assumptions)
-    on_board = bool(accelerator) and accelerator.form_factor in {FormFactor.SXM, FormFactor.OAM}
+    on_board = accelerator is not None and accelerator.form_factor in {FormFactor.SXM, FormFactor.OAM}
     if not on_board and not demand.front_gbit_s and onboard_gbit_s(server) >= max(needed, 10):
         return ()
     with_dpu = on_board and runs_infiniband(accelerator)

@@ -195,7 +195,7 @@ def _too_much_power(
 ) -> Broken:
     rest = watts - nodes * node.provision_w
     fitting = floor((limit_w - rest) / node.provision_w) if node.provision_w else 0
-    gpu_w = nodes * node.count * ((node.accelerator.power_w if node.accelerator else 0) or 0)
+    gpu_w = nodes * node.gpus * ((node.accelerator.power_w if node.accelerator else 0) or 0)
     gpu_w *= node.provision_w / node.dc_w if node.dc_w else 1
     cap = 1 - (watts - limit_w) / gpu_w if gpu_w else 0
     change = noop("Place it in a colocation, or choose accelerators that draw less.")
@@ -211,6 +211,6 @@ def _too_much_power(
         power=Quantity(value=watts / 1000, unit="kW", digits=3),
         limit=Quantity(value=limit_w / 1000, unit="kW", digits=3),
         excess=Quantity(value=(watts - limit_w) / 1000, unit="kW", digits=2),
-        count=max(fitting, 0) * node.count,
+        count=max(fitting, 0) * node.gpus,
         cap=Quantity(value=100 * cap, unit="%", digits=2),
     )

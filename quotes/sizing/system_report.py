@@ -1,6 +1,6 @@
 """What is said about a composed system: what stands in each rack, how the figures came about, what to mind."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING
 
 from catalog.quantity import Message, Quantity, noop
@@ -23,6 +23,8 @@ from quotes.sizing.trace import Badge, Figure, Finding, Input, Severity
 
 if TYPE_CHECKING:
     from quotes.sizing.compose import SystemPlan
+
+type Note = Callable[..., None]
 
 QUIET_ROLES = {ServerRole.WORKSTATION, ServerRole.EDGE}
 
@@ -82,7 +84,7 @@ def system_figures(
     if storage.needed_tb or storage.system:
         figures.append(storage_figure(plan.need, storage, workload))
     if plan.fabric:
-        figures.append(fabric_figure(plan.fabric, plan.nodes, plan.node.count))
+        figures.append(fabric_figure(plan.fabric, plan.nodes, plan.node.gpus))
     return tuple(figures)
 
 
@@ -91,11 +93,11 @@ def _server_power(plan: "SystemPlan", assumptions: Assumptions) -> Figure:
     server = node.server
     gpu_w = (node.accelerator.power_w or 0) if node.accelerator else 0
     fans = 1 + (server.fan_pct or 0) / 100
-    rest = node.dc_w / fans - (server.base_power_w or 0) - gpu_w * node.count
+    rest = node.dc_w / fans - (server.base_power_w or 0) - gpu_w * node.gpus
     composed = bool(node.recipe.cpu)
     inputs = (
         (
-            _input(noop("accelerators"), node.count),
+            _input(noop("accelerators"), node.gpus),
             _input(noop("power per accelerator"), gpu_w, "W", "catalog"),
             _input(noop("CPUs, memory, drives and network cards"), rest, "W", "catalog"),
             _input(noop("board and management"), server.base_power_w or 0, "W", "catalog"),
@@ -260,7 +262,7 @@ def system_findings(
 
 
 def _power_findings(
-    plan: "SystemPlan", racks: Sequence[RackPlacement], site: Site, assumptions: Assumptions, note
+    plan: "SystemPlan", racks: Sequence[RackPlacement], site: Site, assumptions: Assumptions, note: Note
 ) -> None:
     if plan.provision_w > plan.wall_w * 1.01:
         note(
@@ -290,7 +292,7 @@ def _power_findings(
         note(Severity.WARNING, noop("One feed: if it fails, everything stops."), about="site.feeds_redundant")
 
 
-def _site_findings(plan: "SystemPlan", racks: Sequence[RackPlacement], site: Site, note) -> None:
+def _site_findings(plan: "SystemPlan", racks: Sequence[RackPlacement], site: Site, note: Note) -> None:
     server = plan.node.server
     if plan.layout and plan.layout.own and ServerRole.RACK not in server.roles:
         note(
@@ -328,7 +330,7 @@ def _site_findings(plan: "SystemPlan", racks: Sequence[RackPlacement], site: Sit
         )
 
 
-def _data_findings(plan: "SystemPlan", workload: Workload, storage: StoragePlan, note) -> None:
+def _data_findings(plan: "SystemPlan", workload: Workload, storage: StoragePlan, note: Note) -> None:
     if workload.data.existing_storage and (plan.need.read_gb_s or plan.need.tb):
         note(
             Severity.INFO,
