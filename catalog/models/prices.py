@@ -1,5 +1,6 @@
 """Prices, each with the days it holds, and the margins behind them."""
 
+from collections.abc import Iterable
 from datetime import date, timedelta
 from decimal import Decimal
 
@@ -85,6 +86,9 @@ class Price(Versioned):
     lead_time_stated_on = models.DateField(_("lead time stated on"), null=True, blank=True)
     notes = models.TextField(_("notes"), blank=True)
 
+    replaces_open = False
+    """Set on a new price that is to end the one that holds until further notice (`end_predecessor` does it)."""
+
     history = HistoricalRecords()
 
     class Meta:
@@ -148,9 +152,16 @@ class Price(Versioned):
     def clean(self) -> None:
         """Refuse a price that holds on a day that already has one."""
         super().clean()
+        if self.valid_from and self.valid_until and self.valid_until < self.valid_from:
+            raise ValidationError({"valid_until": _("The last day of a price lies before its first day.")})
         if not self.article_id:
             return
-        for other in self.overlapping():
+        others = self.overlapping()
+        if self.replaces_open and self.valid_from:
+            others = others.exclude(
+                Q(valid_from__isnull=True) | Q(valid_from__lt=self.valid_from), valid_until__isnull=True
+            )
+        for other in others:
             raise ValidationError(
                 {
                     "valid_from": _(
@@ -165,6 +176,10 @@ class Price(Versioned):
                     }
                 }
             )
+
+    def validate_constraints(self, exclude: Iterable[str] | None = None) -> None:
+        # The price that ends for this one still stands in the database while this one is judged.
+        super().validate_constraints({*(exclude or ()), "valid_until"} if self.replaces_open else exclude)
 
     def overlapping(self) -> models.QuerySet["Price"]:
         """Other prices of the article in the same currency that share a day with this one."""

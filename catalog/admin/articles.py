@@ -1,0 +1,329 @@
+"""Pages for each kind of article, and one list of all of them."""
+
+from typing import Any
+
+from django.contrib import admin
+from django.db import models
+from django.http import HttpRequest, HttpResponse, HttpResponseRedirect
+from django.urls import reverse
+from django.utils.translation import gettext_lazy
+
+from catalog.admin.base import ArticleAdmin, PriceStateFilter, holding_now, money
+from catalog.models import (
+    TABLES,
+    Accelerator,
+    Accessory,
+    Article,
+    Cable,
+    CloudOffer,
+    CoolingUnit,
+    Cpu,
+    Drive,
+    MemoryModule,
+    NetworkCard,
+    Pdu,
+    Rack,
+    Server,
+    Service,
+    StorageSystem,
+    Switch,
+)
+from catalog.specs import Availability, FormFactor
+
+MEASURES = gettext_lazy("Size and weight")
+POWER = gettext_lazy("Power")
+NETWORK = gettext_lazy("Network")
+SPEED = gettext_lazy("Speed")
+
+
+@admin.register(Accelerator)
+class AcceleratorAdmin(ArticleAdmin):
+    columns = ("architecture", "memory_mib", "memory_bandwidth_gb_s", "power_w", "availability")
+    filters = ("availability", "architecture", "form_factor")
+    figures = (
+        (
+            gettext_lazy("What it is"),
+            [("architecture", "form_factor"), "availability", ("slots_wide", "cooling"), "software_stack"],
+        ),
+        (
+            gettext_lazy("Memory"),
+            [("memory_mib", "memory_gb_label"), "memory_bandwidth_gb_s", "device_count"],
+        ),
+        (
+            gettext_lazy("Speed (dense)"),
+            [("bf16_tflops", "fp8_tflops", "fp4_tflops"), ("int8_tops", "fp32_tflops")],
+        ),
+        (
+            gettext_lazy("Links"),
+            [("link_kind", "link_max_count", "link_gb_s"), ("pcie_generation", "pcie_lanes")],
+        ),
+        (POWER, ["power_w"]),
+        (gettext_lazy("Further"), [("mig_count", "confidential_computing", "nvdec_count")]),
+    )
+
+    def expects_price(self, row: Any) -> bool:
+        # On a board the board has the price; what is not sold alone has none.
+        alone = row.form_factor in (FormFactor.PCIE, FormFactor.EDGE)
+        return alone and row.availability in (
+            Availability.ORDERABLE,
+            Availability.END_OF_SALE,
+            Availability.EDGE,
+        )
+
+
+@admin.register(Accessory)
+class AccessoryAdmin(ArticleAdmin):
+    columns = ("kind", "count")
+    filters = ("kind",)
+    autocomplete_fields = ("accelerators",)
+    figures = (
+        (gettext_lazy("What it is"), ["kind", ("accelerators", "count"), "fabric_nic_count"]),
+        (gettext_lazy("Figures"), [("rack_units", "max_power_w"), ("capacity_kw", "ports")]),
+    )
+
+
+@admin.register(Server)
+class ServerAdmin(ArticleAdmin):
+    columns = ("status", "rack_units", "max_accelerators", "cpu_socket", "cooling")
+    filters = ("status", "cooling", "cpu_socket")
+    autocomplete_fields = ("accelerators",)
+    figures = (
+        (gettext_lazy("What it is"), ["status", "roles", "cooling"]),
+        (MEASURES, [("rack_units", "depth_mm", "weight_kg")]),
+        (
+            gettext_lazy("Accelerators"),
+            ["accelerators", ("max_accelerators", "accelerator_power_max_w")],
+        ),
+        (
+            gettext_lazy("CPUs and memory"),
+            [
+                ("cpu_sockets", "cpu_socket"),
+                ("cpu_families", "cpu_power_max_w"),
+                ("dimm_slots", "memory_max_gb"),
+            ],
+        ),
+        (gettext_lazy("Drives"), [("nvme_bays", "nvme_forms"), ("boot_m2_count", "hdd_bays")]),
+        (
+            NETWORK,
+            [("free_x16_slots", "onboard_lan"), ("onboard_fabric_count", "onboard_fabric_gbit_s")],
+        ),
+        (
+            POWER,
+            [
+                ("psu_count", "psu_w", "psu_redundancy"),
+                ("base_power_w", "fan_pct"),
+                ("planning_power_w", "inlet"),
+            ],
+        ),
+    )
+
+
+@admin.register(Cpu)
+class CpuAdmin(ArticleAdmin):
+    columns = ("generation", "socket", "cores", "power_w")
+    filters = ("generation", "socket")
+    figures = (
+        (gettext_lazy("What it is"), [("generation", "socket"), ("cores", "sockets_max"), "power_w"]),
+        (
+            gettext_lazy("Memory"),
+            [("memory_channels", "memory_max_gb"), ("memory_speed_mt_s", "memory_speed_2dpc_mt_s")],
+        ),
+        ("PCIe", [("pcie_generation", "pcie_lanes")]),
+    )
+
+
+@admin.register(MemoryModule)
+class MemoryModuleAdmin(ArticleAdmin):
+    columns = ("capacity_gb", "speed_mt_s", "kind")
+    filters = ("capacity_gb", "speed_mt_s")
+    figures = ((gettext_lazy("Figures"), [("kind", "capacity_gb"), ("speed_mt_s", "power_w")]),)
+
+
+@admin.register(Drive)
+class DriveAdmin(ArticleAdmin):
+    columns = ("kind", "form", "capacity_gb", "dwpd")
+    filters = ("kind", "form")
+    figures = (
+        (gettext_lazy("What it is"), [("kind", "form"), ("capacity_gb", "dwpd")]),
+        (SPEED, [("read_gb_s", "write_gb_s")]),
+        (POWER, ["power_w"]),
+    )
+
+
+@admin.register(NetworkCard)
+class NetworkCardAdmin(ArticleAdmin):
+    columns = ("kind", "ports", "port_gbit_s", "infiniband")
+    filters = ("kind", "port_gbit_s", "infiniband")
+    figures = (
+        (gettext_lazy("What it is"), ["kind", ("ports", "port_gbit_s"), ("connector", "infiniband")]),
+        (gettext_lazy("In the server"), [("pcie_lanes", "power_w")]),
+    )
+
+
+@admin.register(Switch)
+class SwitchAdmin(ArticleAdmin):
+    columns = ("fabric", "ports", "port_gbit_s", "max_power_w")
+    filters = ("fabric", "port_gbit_s")
+    figures = (
+        (
+            NETWORK,
+            ["fabric", ("ports", "port_gbit_s", "cages"), "connector", ("uplink_ports", "uplink_gbit_s")],
+        ),
+        (MEASURES, [("rack_units", "weight_kg")]),
+        (POWER, [("typical_power_w", "max_power_w")]),
+    )
+
+
+@admin.register(Cable)
+class CableAdmin(ArticleAdmin):
+    columns = ("kind", "gbit_s", "reach_m", "ports")
+    filters = ("kind", "gbit_s")
+    figures = (
+        (gettext_lazy("Figures"), [("kind", "connector"), ("gbit_s", "ports"), ("reach_m", "power_w")]),
+    )
+
+
+@admin.register(StorageSystem)
+class StorageSystemAdmin(ArticleAdmin):
+    columns = ("usable_tb", "read_gb_s", "write_gb_s", "tier")
+    filters = ("tier", "scale_out")
+    autocomplete_fields = ("licence",)
+    figures = (
+        (
+            gettext_lazy("Capacity"),
+            [("usable_tb", "raw_tb"), "tier", ("scale_out", "minimum_count"), "licence"],
+        ),
+        (SPEED, [("read_gb_s", "write_gb_s")]),
+        (NETWORK, [("ports", "port_gbit_s"), "nic_ports_needed"]),
+        (MEASURES, [("rack_units", "weight_kg")]),
+        (POWER, ["max_power_w"]),
+    )
+
+
+@admin.register(Rack)
+class RackAdmin(ArticleAdmin):
+    columns = ("rack_units", "width_mm", "depth_mm", "load_max_kg")
+    figures = ((MEASURES, ["rack_units", ("width_mm", "depth_mm"), ("weight_kg", "load_max_kg")]),)
+
+
+@admin.register(Pdu)
+class PduAdmin(ArticleAdmin):
+    columns = ("phases", "amps", "power_kw", "outlets_c19")
+    filters = ("phases", "amps")
+    figures = (
+        (gettext_lazy("Feed"), [("phases", "amps", "volts"), "power_kw"]),
+        (gettext_lazy("Outlets"), [("outlets_c13", "outlets_c19"), "rack_units"]),
+    )
+
+
+@admin.register(CoolingUnit)
+class CoolingUnitAdmin(ArticleAdmin):
+    columns = ("kind", "capacity_kw")
+    filters = ("kind",)
+    figures = ((gettext_lazy("Figures"), ["kind", ("capacity_kw", "max_power_w"), "rack_units"]),)
+
+
+@admin.register(Service)
+class ServiceAdmin(ArticleAdmin):
+    columns = ("unit", "purpose", "pct_of_hardware")
+    filters = ("purpose",)
+    figures = ((gettext_lazy("What it is"), [("unit", "applies_to"), "purpose", "pct_of_hardware"]),)
+
+    def expects_price(self, row: Any) -> bool:
+        return row.pct_of_hardware is None
+
+
+@admin.register(CloudOffer)
+class CloudOfferAdmin(ArticleAdmin):
+    columns = ("region", "in_eu", "offered_accelerator", "accelerator_count", "hourly", "priced_on")
+    filters = ("in_eu", "plan", "historic")
+    autocomplete_fields = ("offered_accelerator",)
+    inlines = ()
+    actions = ("copy_as_new",)
+    heading = ("sku", ("vendor", "name"))
+    list_select_related = ("offered_accelerator",)
+    figures = (
+        (gettext_lazy("Where"), [("region", "in_eu")]),
+        (
+            gettext_lazy("What it gives"),
+            [("offered_accelerator", "accelerator_count"), ("vcpus", "memory_gib")],
+        ),
+        (
+            gettext_lazy("Price"),
+            [
+                ("hourly_amount", "currency", "plan"),
+                ("exchange_rate", "exchange_rate_on", "exchange_rate_source"),
+                ("priced_on", "historic"),
+            ],
+        ),
+    )
+
+    def get_list_display(self, request: HttpRequest) -> tuple[str, ...]:
+        return ("name", "vendor", *self.columns, "warnings", "active")
+
+    def get_list_filter(self, request: HttpRequest) -> tuple[Any, ...]:
+        return tuple(each for each in super().get_list_filter(request) if each is not PriceStateFilter)
+
+    def expects_price(self, row: Any) -> bool:
+        return False
+
+    @admin.display(description=gettext_lazy("price per hour"), ordering="hourly_amount")
+    def hourly(self, row: Any) -> str:
+        return "" if row.hourly_amount is None else money(row.hourly_amount, row.currency)
+
+
+class KindFilter(admin.SimpleListFilter):
+    title = gettext_lazy("kind")
+    parameter_name = "kind"
+
+    def lookups(self, request: HttpRequest, model_admin: Any) -> list[tuple[str, str]]:
+        return [(key, str(_plural(key))) for key in TABLES if key != "ai_model"]
+
+    def queryset(self, request: HttpRequest, queryset: models.QuerySet[Any]) -> models.QuerySet[Any]:
+        return queryset.filter(kind_name=self.value()) if self.value() else queryset
+
+
+def _plural(kind_key: str) -> Any:
+    return TABLES[kind_key]._meta.verbose_name_plural
+
+
+@admin.register(Article)
+class AllArticlesAdmin(admin.ModelAdmin):
+    """Everything with a SKU in one list; a row leads to the page of its kind."""
+
+    list_display = ("name", "vendor", "sku", "kind", "list_price", "active")
+    list_filter = (KindFilter, PriceStateFilter, "category", "vendor", "active")
+    search_fields = ("sku", "name", "vendor", "part_number")
+    list_per_page = 100
+
+    def get_queryset(self, request: HttpRequest) -> models.QuerySet[Article]:
+        now = holding_now().filter(article=models.OuterRef("pk"))
+        return super().get_queryset(request).annotate(price_amount=models.Subquery(now.values("amount")[:1]))
+
+    @admin.display(description=gettext_lazy("kind"), ordering="kind_name")
+    def kind(self, row: Article) -> str:
+        return str(TABLES[row.kind_name]._meta.verbose_name)
+
+    @admin.display(description=gettext_lazy("list price"), ordering="price_amount")
+    def list_price(self, row: Any) -> str:
+        return "" if row.price_amount is None else money(row.price_amount)
+
+    def change_view(
+        self, request: HttpRequest, object_id: str, form_url: str = "", extra_context: Any = None
+    ) -> HttpResponse:
+        article = self.get_object(request, object_id)
+        if article is None or not self.has_view_permission(request, article):
+            return super().change_view(request, object_id, form_url, extra_context)
+        table = TABLES[article.kind_name]._meta
+        return HttpResponseRedirect(
+            reverse(f"admin:{table.app_label}_{table.model_name}_change", args=[article.pk])
+        )
+
+    def has_add_permission(self, request: HttpRequest) -> bool:
+        return False
+
+    def has_change_permission(self, request: HttpRequest, obj: Article | None = None) -> bool:
+        return False
+
+    def has_delete_permission(self, request: HttpRequest, obj: Article | None = None) -> bool:
+        return False

@@ -1,0 +1,272 @@
+"""What the admin pages of all catalog tables share: history, sources, warnings, copying."""
+
+from collections.abc import Iterable, Sequence
+from datetime import timedelta
+from decimal import Decimal
+from typing import Any
+from urllib.parse import urlencode
+
+from babel.numbers import format_currency
+from django.contrib import admin, messages
+from django.contrib.admin import ActionLocation
+from django.db import models
+from django.db.models import F, OuterRef, Q, Subquery
+from django.forms import CheckboxSelectMultiple, Field, ModelForm, model_to_dict
+from django.http import HttpRequest, HttpResponse, HttpResponseRedirect
+from django.urls import reverse
+from django.utils import timezone
+from django.utils.html import format_html, format_html_join
+from django.utils.translation import get_language, gettext_lazy
+from django.utils.translation import gettext as _
+from simple_history.admin import SimpleHistoryAdmin
+
+from catalog.completeness import is_incomplete, missing
+from catalog.models import Price
+from catalog.models.fields import TicksFormField
+from catalog.models.prices import STALE_DAYS
+
+type Fieldset = tuple[Any, dict[str, Any]]
+
+
+def money(amount: Decimal, currency: str = "EUR") -> str:
+    """An amount in the reader's language."""
+    return format_currency(amount, currency, locale=(get_language() or "en").replace("-", "_"))
+
+
+def warning(text: str) -> str:
+    """`text` marked as something to look at; the sign says so without the colour."""
+    return format_html('<span class="catalog-warning">⚠ {}</span>', text)
+
+
+def is_stale() -> Q:
+    """Prices that a colleague should ask for again, as `Price.is_stale`."""
+    oldest = timezone.localdate() - timedelta(days=STALE_DAYS)
+    return Q(stated_on__isnull=True) | Q(stated_on__lt=oldest)
+
+
+def holding_now() -> models.QuerySet[Price]:
+    """Prices of today in euro, the latest first."""
+    today = timezone.localdate()
+    return Price.objects.filter(
+        Q(valid_from__isnull=True) | Q(valid_from__lte=today),
+        Q(valid_until__isnull=True) | Q(valid_until__gte=today),
+        currency="EUR",
+    ).order_by(F("valid_from").desc(nulls_last=True))
+
+
+class FiguresFilter(admin.SimpleListFilter):
+    title = gettext_lazy("figures")
+    parameter_name = "figures"
+
+    def lookups(self, request: HttpRequest, model_admin: Any) -> list[tuple[str, str]]:
+        return [("missing", _("a figure is missing")), ("complete", _("complete"))]
+
+    def queryset(self, request: HttpRequest, queryset: models.QuerySet[Any]) -> models.QuerySet[Any]:
+        incomplete = is_incomplete(queryset.model.kind_key)
+        if self.value() == "missing":
+            return queryset.filter(incomplete)
+        return queryset.exclude(incomplete) if self.value() == "complete" else queryset
+
+
+class PriceStateFilter(admin.SimpleListFilter):
+    title = gettext_lazy("price")
+    parameter_name = "price_state"
+
+    def lookups(self, request: HttpRequest, model_admin: Any) -> list[tuple[str, str]]:
+        return [("none", _("no price")), ("stale", _("stale price")), ("fresh", _("fresh price"))]
+
+    def queryset(self, request: HttpRequest, queryset: models.QuerySet[Any]) -> models.QuerySet[Any]:
+        now = holding_now().filter(article=OuterRef("pk"))
+        match self.value():
+            case "none":
+                return queryset.filter(~models.Exists(now))
+            case "stale":
+                return queryset.filter(models.Exists(now.filter(is_stale())))
+            case "fresh":
+                return queryset.filter(models.Exists(now.exclude(is_stale())))
+        return queryset
+
+
+class CatalogAdmin(SimpleHistoryAdmin):
+    """A table with a history that anybody can read."""
+
+    object_history_list_template = "catalog/admin/history_list.html"
+    list_per_page = 50
+
+    class Media:
+        css = {"all": ["catalog/admin.css"]}
+
+
+class SourcedAdmin(CatalogAdmin):
+    """A table whose rows say where their figures come from."""
+
+    heading: Sequence[Any] = ()
+    """Fields above all groups: what the row is."""
+    figures: Sequence[tuple[Any, Sequence[Any]]] = ()
+    """Groups of figures: title and fields."""
+
+    actions: Sequence[str] = ("copy_as_new",)
+    save_on_top = True
+
+    def get_fieldsets(self, request: HttpRequest, obj: Any = None) -> list[Fieldset]:
+        return [
+            (None, {"fields": [*self.heading, ("active", "inactive_reason")]}),
+            *((title, {"fields": list(fields)}) for title, fields in self.figures),
+            (_("Where the figures come from"), {"fields": ["source", ("checked_on", "confidence"), "notes"]}),
+            (
+                _("Estimates and weaker figures"),
+                {
+                    "classes": ["collapse"],
+                    "fields": ["estimated_fields", "weaker_fields", "weaker_source", "weaker_confidence"],
+                },
+            ),
+        ]
+
+    def formfield_for_dbfield(self, db_field: Any, request: HttpRequest, **kwargs: Any) -> Field | None:
+        if db_field.name in ("estimated_fields", "weaker_fields"):
+            names = {
+                field.name: field for field in self.model._meta.get_fields() if hasattr(field, "verbose_name")
+            }
+            choices = []
+            for column in self.model.catalog_kind().columns:
+                field = names.get(self.model.attribute(column).removesuffix("_id"))
+                if field is not None:
+                    choices.append((column, field.verbose_name))
+            return TicksFormField(
+                choices=choices,
+                required=False,
+                label=db_field.verbose_name,
+                help_text=db_field.help_text,
+                widget=CheckboxSelectMultiple(attrs={"class": "catalog-ticks"}),
+            )
+        return super().formfield_for_dbfield(db_field, request, **kwargs)
+
+    @admin.display(description=gettext_lazy("to look at"))
+    def warnings(self, row: Any) -> str:
+        """What somebody should fill or refresh."""
+        return format_html_join(" ", "{}", ((warning(text),) for text in self.warnings_of(row)))
+
+    def warnings_of(self, row: Any) -> Iterable[str]:
+        empty = missing(self.model.kind_key, row)
+        if empty and row.active:
+            labels = [
+                str(self.model._meta.get_field(name.removesuffix("_id")).verbose_name) for name in empty
+            ]
+            yield _("missing: %(figures)s") % {"figures": ", ".join(labels)}
+
+    @admin.action(
+        description=gettext_lazy("Copy as new"),
+        permissions=["add"],
+        location=[ActionLocation.CHANGE_LIST, ActionLocation.CHANGE_FORM],
+    )
+    def copy_as_new(self, request: HttpRequest, queryset: models.QuerySet[Any]) -> HttpResponse | None:
+        """Open the form for a new row, filled with the figures of an existing one; nothing is stored yet."""
+        if len(queryset) != 1:
+            self.message_user(request, _("Choose one row to copy."), messages.WARNING)
+            return None
+        opts = self.model._meta
+        address = reverse(f"admin:{opts.app_label}_{opts.model_name}_add")
+        return HttpResponseRedirect(f"{address}?{urlencode({'copy_of': queryset[0].pk})}")
+
+    def get_changeform_initial_data(self, request: HttpRequest) -> dict[str, Any]:
+        original = request.GET.get("copy_of")
+        if not original:
+            return super().get_changeform_initial_data(request)
+        row = self.get_queryset(request).filter(pk=original).first()
+        if row is None:
+            return {}
+        identifier = self.model.catalog_kind().identifier
+        return model_to_dict(row, exclude=[identifier, "checked_on"])
+
+    def save_model(self, request: HttpRequest, obj: Any, form: ModelForm, change: bool) -> None:
+        super().save_model(request, obj, form, change)
+        for text in self.warnings_of(obj):
+            self.message_user(request, f"{obj}: {text}", messages.WARNING)
+
+
+class PriceInline(admin.TabularInline):
+    """The prices of an article, to read; each has a page of its own."""
+
+    model = Price
+    extra = 0
+    max_num = 0
+    can_delete = False
+    show_change_link = True
+    fields = (
+        "amount",
+        "currency",
+        "valid_from",
+        "valid_until",
+        "lead_time_weeks",
+        "stated_on",
+        "demonstration",
+    )
+    readonly_fields = fields
+
+    def has_add_permission(self, request: HttpRequest, obj: Any = None) -> bool:
+        return False
+
+    def has_change_permission(self, request: HttpRequest, obj: Any = None) -> bool:
+        return False
+
+
+class ArticleAdmin(SourcedAdmin):
+    """A table of one kind of article."""
+
+    heading: Sequence[Any] = (("sku", "part_number"), ("vendor", "name"), "category")
+    columns: Sequence[str] = ()
+    """What the list shows of this kind, between the name and the price."""
+    filters: Sequence[Any] = ()
+    inlines: Sequence[Any] = (PriceInline,)
+    actions: Sequence[str] = ("copy_as_new", "add_price")
+    search_fields = ("sku", "name", "vendor", "part_number")
+    list_select_related = ("category",)
+
+    def get_list_display(self, request: HttpRequest) -> Sequence[str]:
+        return ("name", "vendor", "sku", *self.columns, "list_price", "warnings", "active")
+
+    def get_list_filter(self, request: HttpRequest) -> Sequence[Any]:
+        return (*self.filters, "vendor", FiguresFilter, PriceStateFilter, "confidence", "active")
+
+    def get_readonly_fields(self, request: HttpRequest, obj: Any = None) -> Sequence[str]:
+        return ("sku",) if obj else ()
+
+    def get_queryset(self, request: HttpRequest) -> models.QuerySet[Any]:
+        now = holding_now().filter(article=OuterRef("pk"))
+        return (
+            super()
+            .get_queryset(request)
+            .annotate(
+                price_amount=Subquery(now.values("amount")[:1]),
+                price_stated_on=Subquery(now.values("stated_on")[:1]),
+            )
+        )
+
+    @admin.display(description=gettext_lazy("list price"), ordering="price_amount")
+    def list_price(self, row: Any) -> str:
+        return "" if row.price_amount is None else money(row.price_amount)
+
+    def expects_price(self, row: Any) -> bool:
+        """Whether a row without a price is something to look at."""
+        return True
+
+    def warnings_of(self, row: Any) -> Iterable[str]:
+        yield from super().warnings_of(row)
+        if not row.active or not hasattr(row, "price_amount"):
+            return
+        if row.price_amount is None:
+            if self.expects_price(row):
+                yield _("no price")
+        elif Price(stated_on=row.price_stated_on).is_stale:
+            yield _("stale price")
+
+    @admin.action(
+        description=gettext_lazy("Add a price"),
+        location=[ActionLocation.CHANGE_LIST, ActionLocation.CHANGE_FORM],
+    )
+    def add_price(self, request: HttpRequest, queryset: models.QuerySet[Any]) -> HttpResponse | None:
+        if len(queryset) != 1:
+            self.message_user(request, _("Choose one article."), messages.WARNING)
+            return None
+        query = urlencode({"article": queryset[0].pk})
+        return HttpResponseRedirect(f"{reverse('admin:catalog_price_add')}?{query}")
