@@ -89,7 +89,7 @@ class Preset:
 
 _OPEN_120B = ("openai/gpt-oss-120b", "openai/gpt-oss-20b")
 _OPEN_120B_REASON = _(
-    "an open model (Apache 2.0) that answers fast because only 5 of its 117 billion parameters work on each token"
+    "an open model (Apache 2.0), fast because only 5 of its 117 billion parameters work on each token"
 )
 _CHAT_LENGTHS = {
     "prompt": Default(
