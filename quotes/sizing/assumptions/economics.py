@@ -1,7 +1,130 @@
-"""Assumptions about economics."""
+"""Assumptions about money over time."""
 
-from catalog.quantity import Frozen
+from catalog.quantity import Frozen, noop
+from quotes.sizing.assumptions.base import assume
 
 
 class EconomicAssumptions(Frozen):
-    pass
+    electricity_eur_per_kwh: float = assume(
+        0.19,
+        unit="EUR/kWh",
+        low=0.05,
+        high=0.60,
+        label=noop("Electricity for a business, taxes and grid included, without VAT"),
+        source="CBS table 81309NED, non-household 500–2,000 MWh: 0.177 in 2022; planning guides of 2026 use 0.15–0.25",
+    )
+    electricity_band_pct: float = assume(
+        25,
+        unit="%",
+        low=0,
+        high=100,
+        label=noop("Uncertainty of the electricity price, either way"),
+        source="band 0.15–0.25 EUR/kWh of planning guides of 2026",
+    )
+    pue_own_room: float = assume(
+        1.5,
+        unit="",
+        low=1.0,
+        high=3.0,
+        label=noop("Energy for cooling and losses in an own server room (PUE)"),
+        source="planning guide of September 2026: small sites 1.4–1.6",
+    )
+    pue_colocation: float = assume(
+        1.3,
+        unit="",
+        low=1.0,
+        high=2.0,
+        label=noop("Energy for cooling and losses in a data centre (PUE)"),
+        source="Amsterdam requires 1.3 or better of data centres",
+    )
+    colocation_eur_per_kw_month: float = assume(
+        200,
+        unit="EUR",
+        low=50,
+        high=600,
+        label=noop("Colocation per kW and month, energy excluded"),
+        source="own planning value; published indications run from EUR 150 to 450",
+    )
+    administration_h_per_month: float = assume(
+        6,
+        unit="h",
+        low=0,
+        high=400,
+        label=noop("Administration of one GPU server, hours a month"),
+        source="own planning value, 4–10",
+    )
+    administration_extra_h_per_node: float = assume(
+        2,
+        unit="h",
+        low=0,
+        high=40,
+        label=noop("Administration of each further server, hours a month"),
+        source="own planning value",
+    )
+    administration_eur_per_h: float = assume(
+        95,
+        unit="EUR",
+        low=20,
+        high=300,
+        label=noop("Administration per hour, own staff"),
+        source="own planning value",
+    )
+    cloud_administration_h_per_month: float = assume(
+        4,
+        unit="h",
+        low=0,
+        high=400,
+        label=noop("Administration of rented machines, hours a month"),
+        source="own planning value",
+    )
+    spares_pct_per_year: float = assume(
+        1,
+        unit="%",
+        low=0,
+        high=10,
+        label=noop("Spare parts and repairs a year, of the purchase price"),
+        source="own planning value; the support contract covers the rest",
+    )
+    residual_pct: float = assume(
+        10,
+        unit="%",
+        low=0,
+        high=60,
+        label=noop("Residual value at the end, of the purchase price"),
+        source="planning value 0–20 % after four years",
+    )
+    cloud_price_band_pct: float = assume(
+        25,
+        unit="%",
+        low=0,
+        high=80,
+        label=noop("Uncertainty of the cloud price over the horizon, either way"),
+        source="list prices of one instance fell 44 % from 2023 to 2025; providers differ threefold",
+    )
+    office_hours_per_week: float = assume(
+        45,
+        unit="h",
+        low=1,
+        high=168,
+        label=noop("Busy hours a week: office hours"),
+        source="five days of nine hours",
+    )
+    extended_hours_per_week: float = assume(
+        84,
+        unit="h",
+        low=1,
+        high=168,
+        label=noop("Busy hours a week: days and evenings"),
+        source="seven days of twelve hours",
+    )
+    night_hours_per_week: float = assume(
+        60,
+        unit="h",
+        low=1,
+        high=168,
+        label=noop("Busy hours a week: nights"),
+        source="five nights of twelve hours",
+    )
+    hours_per_month: float = assume(
+        730, unit="h", low=720, high=744, label=noop("Hours in a month"), source="8,760 hours a year / 12"
+    )

@@ -1,0 +1,185 @@
+"""What a careful seller would say: rules from the mistakes that buyers make, each with its reason.
+
+A rule is a function from the chosen systems to a Finding or None; the registry is a list, in the order of weight.
+"""
+
+from collections.abc import Callable, Iterator, Sequence
+
+from catalog.quantity import Message, Quantity, noop
+from catalog.specs import CatalogSnapshot
+from configurator.workload import LanguageTraining, LoadProfile, Method, Workload
+from quotes.sizing.assumptions import Assumptions
+from quotes.sizing.results import LoadOption, SizedSystem, Verdict
+from quotes.sizing.trace import Badge, Finding, Severity
+
+type Rule = Callable[[Workload, SizedSystem, CatalogSnapshot, Assumptions], Finding | None]
+
+NARROW_POWER_MARGIN = 0.9
+IDLE_FRACTION = 0.25
+
+
+def advice(
+    workload: Workload, systems: Sequence[SizedSystem], catalog: CatalogSnapshot, assumptions: Assumptions
+) -> Iterator[Finding]:
+    """Findings about the recommended system, the weightiest first."""
+    chosen = next((system for system in systems if system.recommended), None)
+    if chosen is None:
+        return
+    for rule in RULES:
+        found = rule(workload, chosen, catalog, assumptions)
+        if found:
+            yield found
+
+
+def _services(system: SizedSystem) -> list[LoadOption]:
+    return [load for load in system.candidate.loads if not load.kind.endswith("training")]
+
+
+def unmeasured(
+    workload: Workload, system: SizedSystem, catalog: CatalogSnapshot, assumptions: Assumptions
+) -> Finding | None:
+    """The speed rests on calculation alone."""
+    speeds = [load.speed for load in system.candidate.loads]
+    estimates = [
+        found
+        for speed in speeds
+        for found in (speed.ttft_p95_s, speed.tokens_s_per_user, speed.run_hours, speed.items_s_per_gpu)
+        if found
+    ]
+    if not any(estimate.badge is Badge.EXTRAPOLATED for estimate in estimates):
+        return None
+    return Finding(
+        severity=Severity.WARNING,
+        message=Message.of(noop("No measured runs back the speed of this system; the margins are wide.")),
+        remedy=Message.of(noop("Ask for a trial run with your own model and prompts before you order.")),
+    )
+
+
+def tight_memory(
+    workload: Workload, system: SizedSystem, catalog: CatalogSnapshot, assumptions: Assumptions
+) -> Finding | None:
+    if all(load.verdict is not Verdict.TIGHT for load in system.candidate.loads):
+        return None
+    return Finding(
+        severity=Severity.WARNING,
+        message=Message.of(
+            noop("GPU memory is tight: a newer version of the model or longer texts may not fit.")
+        ),
+        remedy=Message.of(noop("The proposal with room to grow has more memory.")),
+    )
+
+
+def narrow_power(
+    workload: Workload, system: SizedSystem, catalog: CatalogSnapshot, assumptions: Assumptions
+) -> Finding | None:
+    limit = workload.site.power_available_kw
+    used = system.candidate.system.power.provision_w / 1000
+    if limit is None or used < NARROW_POWER_MARGIN * limit:
+        return None
+    return Finding(
+        severity=Severity.WARNING,
+        message=Message.of(
+            noop("The system needs {used} of the {limit} that your site has; nothing can be added."),
+            used=Quantity(value=used, unit="kW", digits=2),
+            limit=Quantity(value=limit, unit="kW", digits=3),
+        ),
+        about="site.power_available_kw",
+        remedy=Message.of(noop("Ask early for more power, or plan the growth in a colocation.")),
+    )
+
+
+def training_beside_service(
+    workload: Workload, system: SizedSystem, catalog: CatalogSnapshot, assumptions: Assumptions
+) -> Finding | None:
+    sharing = [load for load in system.candidate.loads if load.shares_pool and load.kind.endswith("training")]
+    if not sharing or not _services(system):
+        return None
+    return Finding(
+        severity=Severity.INFO,
+        message=Message.of(
+            noop("Training and the service share the accelerators: training runs outside the busy hours.")
+        ),
+        remedy=Message.of(noop("Whoever also works at night should order accelerators for training apart.")),
+    )
+
+
+def no_spare(
+    workload: Workload, system: SizedSystem, catalog: CatalogSnapshot, assumptions: Assumptions
+) -> Finding | None:
+    services = _services(system)
+    if not services or any(load.spare_replicas for load in services) or system.candidate.system.nodes > 1:
+        return None
+    return Finding(
+        severity=Severity.INFO,
+        message=Message.of(noop("When the server stops, the service stops. Nothing takes over.")),
+        about="services.availability",
+        remedy=Message.of(noop("Ask for a spare (N+1) when people cannot do without.")),
+    )
+
+
+def train_from_scratch(
+    workload: Workload, system: SizedSystem, catalog: CatalogSnapshot, assumptions: Assumptions
+) -> Finding | None:
+    jobs = [job for job in workload.jobs if isinstance(job, LanguageTraining)]
+    if all(job.method is not Method.PRE_TRAIN for job in jobs):
+        return None
+    return Finding(
+        severity=Severity.INFO,
+        message=Message.of(
+            noop(
+                "Training from scratch costs many times more than fine-tuning an open model, and needs clean data."
+            )
+        ),
+        about="jobs.method",
+        remedy=Message.of(noop("Try fine-tuning first; the same hardware does that in days.")),
+    )
+
+
+def mostly_idle(
+    workload: Workload, system: SizedSystem, catalog: CatalogSnapshot, assumptions: Assumptions
+) -> Finding | None:
+    """Only services in office hours, no jobs at night: the hardware rests most of the week."""
+    if workload.jobs or any(service.profile is not LoadProfile.OFFICE_HOURS for service in workload.services):
+        return None
+    hours = assumptions.office_hours_per_week
+    if hours / 168 > IDLE_FRACTION + 0.05:
+        return None
+    return Finding(
+        severity=Severity.INFO,
+        message=Message.of(
+            noop("The accelerators are busy {hours} of the 168 hours in a week."),
+            hours=Quantity(value=hours, digits=3),
+        ),
+        remedy=Message.of(noop("Nights and weekends are free for fine-tuning or for batches that can wait.")),
+    )
+
+
+def too_late(
+    workload: Workload, system: SizedSystem, catalog: CatalogSnapshot, assumptions: Assumptions
+) -> Finding | None:
+    wished = workload.delivery.start_on
+    weeks = system.candidate.system.lead_time_weeks
+    if wished is None or weeks is None or (wished - catalog.taken_on).days >= weeks * 7:
+        return None
+    return Finding(
+        severity=Severity.WARNING,
+        message=Message.of(
+            noop("{article} takes {weeks} to arrive: your start date is too early."),
+            article=system.candidate.system.lead_time_line or noop("The slowest part"),
+            weeks=Quantity(value=weeks, unit="weeks", digits=2),
+        ),
+        about="delivery.start_on",
+        remedy=Message.of(noop("Order now and plan a later start, or rent in the meantime.")),
+    )
+
+
+RULES: list[Rule] = [
+    unmeasured,
+    tight_memory,
+    narrow_power,
+    too_late,
+    no_spare,
+    training_beside_service,
+    train_from_scratch,
+    mostly_idle,
+]
