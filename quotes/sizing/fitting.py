@@ -306,6 +306,7 @@ def nic_rules(
         if sku not in cards:
             yield _unpriced("nic_price", sku, parts)
             return
+    yield from _fabric_rules(server, accelerator, count, recipe, demand, cards.get(recipe.fabric_nic), parts)
     aioms = sum(number for sku, number in recipe.nics if cards[sku].kind == "aiom")
     if aioms and not takes_aiom(server):
         yield broken(
@@ -332,7 +333,6 @@ def nic_rules(
             slots=server.free_x16_slots or 0,
             count=slots,
         )
-    yield from _fabric_rules(server, accelerator, count, recipe, demand, cards.get(recipe.fabric_nic), parts)
 
 
 def _fabric_rules(

@@ -34,8 +34,8 @@ def plan_node(
         return _plan_node(server, accelerator, count, demand, parts, assumptions, recipe)
     key = (
         "node",
-        server.sku,
-        accelerator.sku if accelerator else "",
+        parts.key_of(server),
+        parts.key_of(accelerator),
         count,
         demand,
         parts.key_of(assumptions),

@@ -80,6 +80,7 @@ class Parts:
             if service.purpose and (service.pct_of_hardware is not None or service.sku in self.price)
         }
         self._memo: dict[Hashable, Any] = {}
+        self._kept: dict[int, object] = {}
 
     def _priced[T: Item](self, items: Iterable[T]) -> tuple[T, ...]:
         return tuple(
@@ -87,24 +88,26 @@ class Parts:
         )
 
     def remember[T](self, key: Hashable, make: Callable[[], T]) -> T:
-        """`make()`, computed once per key."""
+        """`make()`, computed once per key. Specs belong in a key by `key_of`."""
         if key not in self._memo:
             if len(self._memo) > MEMO_LIMIT:
                 self._memo.clear()
+                self._kept.clear()
             self._memo[key] = make()
         return self._memo[key]  # type: ignore[no-any-return]
 
     def key_of(self, value: object) -> int:
-        """A cheap key for a large frozen value: its identity, which it keeps as long as the memo holds it."""
-        self.remember(("kept", id(value)), lambda: value)
-        return id(value)
+        """A cheap key for a frozen value: its identity, which it keeps as long as the memo does."""
+        key = id(value)
+        self._kept[key] = value
+        return key
 
     # ── what goes into a server, cheapest first ──
 
     def cpus_for(self, server: ServerSpec) -> tuple[CpuSpec, ...]:
         """CPUs with known power that the server takes. Efficiency cores only where no accelerator sits beside them."""
         return self.remember(
-            ("cpus", server.sku),
+            ("cpus", self.key_of(server)),
             lambda: tuple(
                 cpu
                 for cpu in self.cpus
@@ -116,7 +119,9 @@ class Parts:
 
     def memory_for(self, server: ServerSpec, cpu: CpuSpec) -> tuple[MemoryChoice, ...]:
         """Every even filling: one module per channel, or two in all of them."""
-        return self.remember(("memory", server.sku, cpu.sku), lambda: tuple(self._memory_for(server, cpu)))
+        return self.remember(
+            ("memory", self.key_of(server), self.key_of(cpu)), lambda: tuple(self._memory_for(server, cpu))
+        )
 
     def _memory_for(self, server: ServerSpec, cpu: CpuSpec) -> list[MemoryChoice]:
         found = []
@@ -146,7 +151,7 @@ class Parts:
     def drives_for(self, server: ServerSpec) -> tuple[DriveSpec, ...]:
         """Data drives that fit the bays."""
         return self.remember(
-            ("drives", server.sku),
+            ("drives", self.key_of(server)),
             lambda: tuple(
                 drive
                 for drive in self.drives

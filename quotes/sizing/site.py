@@ -212,5 +212,5 @@ def _too_much_power(
         limit=Quantity(value=limit_w / 1000, unit="kW", digits=3),
         excess=Quantity(value=(watts - limit_w) / 1000, unit="kW", digits=2),
         count=max(fitting, 0) * node.gpus,
-        cap=Quantity(value=100 * cap, unit="%", digits=2),
+        cap=Quantity(value=max(floor(100 * cap), 0), unit="%", digits=2),
     )

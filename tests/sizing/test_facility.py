@@ -1,0 +1,251 @@
+"""Racks, feeds, heat and floor: arithmetic against published figures, and how servers fill racks."""
+
+import pytest
+
+from configurator.workload import DataNeeds, Site
+from quotes.sizing.compose import build_system
+from quotes.sizing.facility import (
+    BTU_PER_WATT_HOUR,
+    Box,
+    amps_per_phase,
+    feed_capacity_w,
+    fits_per_rack,
+    floor_load_kg_m2,
+    server_box,
+    usable_supply_kw,
+)
+from quotes.sizing.node import plan_node
+from quotes.sizing.parts import parts_of
+from quotes.sizing.recipe import NodeDemand
+from quotes.sizing.results import SystemBuild
+from quotes.sizing.site import limits_for
+from tests.sizing.hardware import ASSUMPTIONS, named, seed, serve, serving, train, training
+
+H200, B200 = "H200 SXM5 141GB", "B200 SXM 180GB"
+PARTS = parts_of(seed())
+
+
+# ── arithmetic ──────────────────────────────────────────────────────────────────────────────────────────────────
+
+
+@pytest.mark.parametrize(
+    ("amps", "phases", "kw"), [(32, 3, 17.7), (63, 3, 34.8), (16, 1, 2.94), (32, 1, 5.89), (16, 3, 8.83)]
+)
+def test_a_feed_carries_four_fifths_of_its_breaker(amps: float, phases: int, kw: float) -> None:
+    assert feed_capacity_w(amps, phases, ASSUMPTIONS) / 1000 == pytest.approx(kw, rel=0.005)
+
+
+def test_amps_and_heat() -> None:
+    assert amps_per_phase(14_300, 3, ASSUMPTIONS) == pytest.approx(20.7, rel=0.01)
+    assert pytest.approx(40_946, rel=1e-4) == 12_000 * BTU_PER_WATT_HOUR
+
+
+def test_floor_load_of_a_published_example() -> None:
+    """Four servers of 142.4 kg in a rack of 185.45 kg, 750 × 1200 mm: 839 kg/m²."""
+    load = floor_load_kg_m2(4 * 142.4, named("NetShelter SX AR3357 48U 750x1200"))
+    assert load == pytest.approx(839, rel=0.001)
+
+
+def test_installed_supply_is_not_load() -> None:
+    """Eight shelves of 33 kW are 264 kW installed and 132 kW usable: half of them are the spare."""
+    assert usable_supply_kw(8, 33) == 132
+
+
+@pytest.mark.parametrize(
+    ("redundancy", "count", "surviving"),
+    [
+        ("4+2", 6, 12_000),
+        ("3+3", 6, 9_000),
+        ("5+1", 6, 15_000),
+        ("none", 1, 3000),
+        ("N+1", 8, 21_000),
+        ("N+N", 8, 12_000),
+    ],
+)
+def test_supplies_count_what_survives(redundancy: str, count: int, surviving: float) -> None:
+    server = named("SYS-821GE-TNHR").model_copy(
+        update={"psu_redundancy": redundancy, "psu_count": count, "psu_w": 3000}
+    )
+    assert server.psu_surviving_w == surviving
+
+
+# ── racks ───────────────────────────────────────────────────────────────────────────────────────────────────────
+
+
+def per_rack(server: str, accelerator: str, site: Site) -> int:
+    plan = plan_node(named(server), named(accelerator), 8, NodeDemand(), PARTS, ASSUMPTIONS)
+    box = server_box(plan, "node")
+    return fits_per_rack(box, limits_for(box, site, PARTS, ASSUMPTIONS))
+
+
+@pytest.mark.parametrize(
+    ("server", "accelerator", "kw", "number"),
+    [
+        ("DGX B200", B200, 20, 1),  # 14.3 kW each: published, not two
+        ("DGX H100 / H200", H200, 20, 1),  # 10.2 kW each
+        ("DGX H100 / H200", H200, 20.5, 2),
+        ("SYS-822GS-NBRT", B200, 30, 2),
+    ],
+)
+def test_racks_fill_by_what_a_server_may_draw(server: str, accelerator: str, kw: float, number: int) -> None:
+    site = Site(rack_power_max_kw=kw, cooling=frozenset({"air", "rear_door"}), feed_amps=63)
+    assert per_rack(server, accelerator, site) == number
+
+
+@pytest.mark.parametrize(
+    ("site", "number"),
+    [
+        (Site(), 2),  # 25 kW of room air, 10.5 kW each
+        (Site(cooling=frozenset({"air", "rear_door"})), 3),  # 40 kW
+        (Site(floor_load_kg_m2=380), 1),  # 110 kg each on 0.96 m² beside 170 kg of rack
+        (Site(rack_power_max_kw=15), 1),
+    ],
+)
+def test_the_tightest_limit_decides(site: Site, number: int) -> None:
+    assert per_rack("SYS-821GE-TNHR", H200, site) == number
+
+
+def test_units_limit_flat_and_frugal_servers() -> None:
+    limits = limits_for(Box("x", "node", 2, 100, 10), Site(), PARTS, ASSUMPTIONS)
+    assert fits_per_rack(Box("x", "node", 2, 100, 10), limits) == 23  # 48 U less 2 for cables
+
+
+def cluster(
+    site: Site, servers: int = 4, server: str = "SYS-821GE-TNHR", accelerator: str = H200
+) -> SystemBuild:
+    loads = (training(accelerator, servers * 8),)
+    system = build_system(
+        named(accelerator), named(server), servers * 8, loads,
+        train(site=site, data=DataNeeds(existing_storage=True)), seed(), ASSUMPTIONS,
+    )  # fmt: skip
+    assert isinstance(system, SystemBuild), str(system.reason)
+    return system
+
+
+def nodes_in(system: SystemBuild) -> list[int]:
+    return [number for rack in system.racks if (number := sum(kind == "node" for _, _, kind in rack.items))]
+
+
+def test_a_small_feed_carries_one_server_per_rack() -> None:
+    """3 × 32 A carries 17.7 kW: one server of 10.5 kW; 3 × 63 A carries two."""
+    assert nodes_in(cluster(Site(feed_amps=32))) == [1, 1, 1, 1]
+    assert nodes_in(cluster(Site(feed_amps=63))) == [2, 2]
+
+
+def test_single_feeds_halve_the_strips() -> None:
+    def strips(system: SystemBuild) -> int:
+        return sum(line.quantity for line in system.lines if line.group == "racks" and line.role == "power")
+
+    assert strips(cluster(Site(feed_amps=63))) == 2 * strips(
+        cluster(Site(feed_amps=63, feeds_redundant=False))
+    )
+    assert any(
+        "One feed" in str(f.message) for f in cluster(Site(feed_amps=63, feeds_redundant=False)).findings
+    )
+
+
+def test_liquid_racks_hold_more_and_bring_their_pump() -> None:
+    site = Site(feed_amps=63, cooling=frozenset({"air", "liquid"}))
+    system = cluster(site, 4, "SYS-422GS-NBRT-LCC", B200)
+    assert system.node.cooling == "liquid"
+    wet = [rack for rack in system.racks if rack.cooling == "liquid"]
+    assert all(any(kind == "cooling" for _, _, kind in rack.items) for rack in wet)
+    bought = {line.name: line.quantity for line in system.lines}
+    assert bought["Rack manifold with quick disconnects (per rack)"] == len(wet)
+    assert bought["Liquid loop commissioning"] == len(wet)
+
+
+def test_rear_doors_only_above_room_air() -> None:
+    water = frozenset({"air", "rear_door"})
+    hot = cluster(Site(feed_amps=63, cooling=water), 4, "SYS-822GS-NBRT", B200)
+    assert {rack.cooling for rack in hot.racks if rack.items[0][2] == "node"} == {"rear_door"}
+    cool = cluster(Site(feed_amps=63, cooling=water), 2, "SYS-821GE-TNHR", H200)
+    assert {rack.cooling for rack in cool.racks} == {"air"}
+
+
+def test_one_server_goes_into_a_rack_that_is_there() -> None:
+    system = build_system(
+        named(H200), named("SYS-821GE-TNHR"), 8, (serving(H200, 8, 8),), serve(), seed(), ASSUMPTIONS
+    )
+    assert not [line for line in system.lines if line.group == "racks"]
+    assert [rack.items for rack in system.racks] == [(("SYS-821GE-TNHR", 8.0, "node"),)]
+    assert any("No rack is included: 8" in str(finding.message) for finding in system.findings)
+
+
+def test_desk_side_and_edge_need_no_rack() -> None:
+    for server, accelerator in (("DGX Spark", "GB10 (DGX Spark)"), ("MIC-733-AO", "Jetson AGX Orin 64GB")):
+        system = build_system(
+            named(accelerator), named(server), 3, (serving(accelerator, 3),), serve(), seed(), ASSUMPTIONS
+        )
+        assert system.racks == ()
+        assert system.nodes == 3
+
+
+def test_a_complete_rack_is_its_own_rack() -> None:
+    site = Site(feed_amps=63, cooling=frozenset({"liquid"}))
+    system = build_system(
+        named("GB200 (per GPU)"), named("SRS-GB200-NVL72-M1"), 72, (), serve(site=site), seed(), ASSUMPTIONS
+    )
+    assert isinstance(system, SystemBuild)
+    assert system.power.wall_w == 120_000
+    assert [rack.power_w for rack in system.racks] == [120_000]
+    assert system.feeds_per_rack == 8
+    assert not [line for line in system.lines if line.role == "rack"]
+
+
+def test_unknown_weight_is_not_zero() -> None:
+    site = Site(cooling=frozenset({"liquid"}), floor_load_kg_m2=1000)
+    system = build_system(
+        named(H200),
+        named("SYS-421GE-TNHR2-LCC"),
+        8,
+        (serving(H200, 8, 8),),
+        serve(site=site),
+        seed(),
+        ASSUMPTIONS,
+    )
+    assert system.node.weight_kg is None
+    assert all(rack.floor_kg_m2 is None for rack in system.racks)
+    assert any("floor load cannot be checked" in str(finding.message) for finding in system.findings)
+
+
+@pytest.mark.parametrize(
+    ("site", "says"),
+    [
+        (Site(noise_sensitive=True), "is loud"),
+        (Site(), "have the floor checked"),
+        (Site(), "C19"),
+        (Site(), "makers' planning figures"),
+    ],
+)
+def test_what_the_reader_must_know_of_the_site(site: Site, says: str) -> None:
+    system = build_system(
+        named(H200), named("SYS-821GE-TNHR"), 8, (serving(H200, 8, 8),), serve(site=site), seed(), ASSUMPTIONS
+    )
+    assert any(says in str(finding.message) for finding in system.findings)
+
+
+def test_figures_unfold_to_the_numbers_they_explain() -> None:
+    system = cluster(Site(feed_amps=63))
+    figures = {figure.key: figure for figure in system.figures}
+    assert set(figures) == {"server_power", "power", "heat", "amps", "racks", "fabric_switches"}
+    assert figures["power"].value.value == pytest.approx(system.power.wall_w / 1000)
+    assert figures["amps"].value.value == pytest.approx(system.amps_per_phase)
+    assert figures["heat"].value.value == pytest.approx(system.power.heat_btu_h)
+    inputs = {item.name.text: item.value.value for item in figures["power"].inputs}
+    parts = ("cluster network", "other networks and management", "storage", "pumps and fans of the racks")
+    total = inputs["servers"] * inputs["power per server"] + sum(inputs[name] for name in parts)
+    assert total == pytest.approx(system.power.wall_w)
+    server = {item.name.text: item.value.value for item in figures["server_power"].inputs}
+    dc = server["accelerators"] * server["power per accelerator"]
+    dc += server["CPUs, memory, drives and network cards"] + server["board and management"]
+    assert dc * (1 + server["fans"] / 100) / server["supply efficiency"] == pytest.approx(
+        system.node.power.wall_w
+    )
+
+
+def test_every_assumption_named_in_a_figure_exists() -> None:
+    for figure in cluster(Site(feed_amps=63)).figures:
+        for item in figure.inputs:
+            if item.assumption:
+                assert hasattr(ASSUMPTIONS, item.assumption)
