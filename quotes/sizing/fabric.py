@@ -68,7 +68,7 @@ def plan_topology(
 ) -> Topology:
     """The smallest non-blocking fabric for `nodes` servers with `rails` ports each, per plane.
 
-    `manager_links`: ports that fabric managers take on as many leaves; they cost one server's place per leaf.
+    `manager_links`: ports that fabric managers take on as many leaves: together they cost a server's place.
     `planes`: independent copies of the fabric, when each accelerator has a port in each. Raises NoTopology.
     Source of the rules: published reference architectures of 31 to 512 servers, see docs/sizing/hardware.md.
     """
@@ -100,7 +100,7 @@ def _plane(nodes: int, rails: int, ports: int, manager_links: int) -> Topology:
 
 def leaf_count(nodes: int, rails: int, half: int, manager_links: int = 0) -> tuple[int, int]:
     """Leaves, and the most links down from one. Whole rails per leaf: several while few servers share them."""
-    places = nodes + (1 if manager_links else 0)
+    places = nodes + ceil(manager_links / rails)
     groups = ceil(places / half)
     if groups > 1:
         return groups * rails, half

@@ -150,16 +150,8 @@ def lay_out(
     if ServerRole.RACK in node.server.roles:
         whole = RackPlan((box,), ceil(box.watts / limits.feed_w - 1e-9), None, "liquid")
         return Layout(((whole, nodes),), None, True, limits.feeds_per_pair)
-    if heavy := next((other for other in others if other.watts > limits.dry_watts), None):
-        return broken(
-            "site_rack_power_other",
-            noop("{part} may draw {power}; the site allows {limit} per rack."),
-            noop("Place it in a colocation."),
-            stage="site",
-            part=heavy.label,
-            power=Quantity(value=heavy.watts / 1000, unit="kW", digits=3),
-            limit=Quantity(value=limits.dry_watts / 1000, unit="kW", digits=3),
-        )
+    if wrong := next((wrong for other in others if (wrong := _too_much(other, limits))), None):
+        return wrong
     racks = _server_racks(box, nodes, limits, own, parts)
     bins: list[list[Box]] = []
     if others and len(racks) == 1 and racks[0][1] == 1:
@@ -173,6 +165,31 @@ def lay_out(
             return plan
         plans.append((plan, number))
     return Layout(tuple(plans), limits.rack, own, limits.feeds_per_pair)
+
+
+def _too_much(box: Box, limits: Limits) -> Broken | None:
+    """Whether something beside the servers is too much for a rack even alone."""
+    if box.watts > limits.dry_watts:
+        return broken(
+            "site_rack_power_other",
+            noop("{part} may draw {power}; the site allows {limit} per rack."),
+            noop("Place it in a colocation."),
+            stage="site",
+            part=box.label,
+            power=Quantity(value=box.watts / 1000, unit="kW", digits=3),
+            limit=Quantity(value=limits.dry_watts / 1000, unit="kW", digits=3),
+        )
+    if box.kg is not None and box.kg > limits.kg:
+        return broken(
+            "site_floor_other",
+            noop("{part} weighs {kg} kg; a rack may hold {limit} kg on this floor."),
+            noop("Place it in a colocation."),
+            stage="site",
+            part=box.label,
+            kg=round(box.kg),
+            limit=round(max(limits.kg, 0)),
+        )
+    return None
 
 
 def _server_racks(

@@ -149,6 +149,8 @@ def test_a_limit_never_makes_a_system_larger_in_its_dimension(wish, limit, data)
     server = data.draw(st.sampled_from(fine)).server
     without, within = build(loose_wish, server), build(tight_wish, server)
     assume(isinstance(without, SystemBuild))
+    if limit == "floor_load_kg_m2":  # racks with a part of unknown weight cannot be compared
+        assume(all(rack.floor_kg_m2 is not None for rack in without.racks))
     size = LIMITS[limit][0]
     assert size(within) <= size(without) + 1e-6
 
