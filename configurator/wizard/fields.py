@@ -273,7 +273,8 @@ class AmountField(NumberField):
         return self.within(number, Decimal(f"{low:.6g}"), Decimal(f"{high:.6g}")), measure
 
     def read(self, text: Any, situation: "Situation") -> Any:
-        text = [part or "" for part in text or ("", "")]
+        typed = [str(part or "") for part in text] if isinstance(text, list) else [str(text or "")]
+        text = [*typed, "", ""][:2]
         return super().read(text if text[0].strip() else "", situation)
 
     def store(self, value: tuple[Decimal, str]) -> Stored:

@@ -98,13 +98,15 @@ class StepForm(forms.Form):
     # ── reading what was posted ─────────────────────────────────────────────────────────────────────────────────
 
     def collect(self) -> dict[str, Stored]:
-        """The step's answers after this post. What was not understood is kept as it was typed."""
-        collected = dict(self.stored)
+        """What was posted for the questions of this form. What was not understood is kept as it was typed."""
+        collected: dict[str, Stored] = {}
         for name, question in self.questions():
             if question.widget.value_omitted_from_data(self.data, {}, self.add_prefix(name)):
                 continue
             answer = self._posted(name, question)
-            if raw_of(answer) is not None and not is_active(question, self.situation, collected):
+            if raw_of(answer) is not None and not is_active(
+                question, self.situation, {**self.stored, **collected}
+            ):
                 continue  # a mistake in a question that does not count is nobody's concern
             collected[name] = answer
         return collected

@@ -1,15 +1,16 @@
 """The answers as the check page lists them."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from typing import NamedTuple
 
 from django.urls import reverse
 
 from catalog.specs import CatalogSnapshot
 from configurator.wizard.answers import Assessment, Assumed, Problem
-from configurator.wizard.fields import UNKNOWN, Question, is_unknown, raw_of
+from configurator.wizard.fields import UNKNOWN, Question, Stored, is_unknown, raw_of
 from configurator.wizard.forms import is_active
-from configurator.wizard.situation import Answers
+from configurator.wizard.presets import OURS
+from configurator.wizard.situation import Answers, Situation
 from configurator.wizard.steps import Step, situation_of, steps_for
 
 
@@ -48,7 +49,15 @@ def sections(token: str, answers: Answers, catalog: CatalogSnapshot, assessment:
     return made
 
 
-def _row(token, step: Step, name: str, question: Question, seen, taken, problems) -> Row:
+def _row(
+    token: str,
+    step: Step,
+    name: str,
+    question: Question,
+    seen: Situation,
+    taken: Mapping[tuple[str, str], Assumed],
+    problems: Mapping[tuple[str, str], Problem],
+) -> Row:
     stored = step.stored(seen.answers).get(name, UNKNOWN)
     key, url = (step.slug, name), address(token, step.slug, name)
     raw = raw_of(stored)
@@ -68,7 +77,7 @@ def _row(token, step: Step, name: str, question: Question, seen, taken, problems
     return Row(str(question.label), value, "suggested" if stored == default and stored else "given", url)
 
 
-def _said(question: Question, stored, seen) -> str:
+def _said(question: Question, stored: Stored, seen: Situation) -> str:
     if stored is None or stored in ("", [], "unknown"):
         return "–"
     return question.say(stored, seen)
@@ -76,17 +85,30 @@ def _said(question: Question, stored, seen) -> str:
 
 class AssumedRow(NamedTuple):
     assumed: Assumed
+    source: str  # empty for a planning value of our own
     url: str
 
 
-def assumptions(token: str, assessment: Assessment) -> tuple[list[AssumedRow], list[AssumedRow]]:
-    """What we filled in, once per question: (plain ones, technical ones)."""
-    rows = list(
-        {
-            (one.step, one.field): AssumedRow(one, address(token, one.step, one.field))
-            for one in assessment.assumed
-        }.values()
-    )
+def assumptions(
+    token: str, answers: Answers, catalog: CatalogSnapshot, assessment: Assessment
+) -> tuple[list[AssumedRow], list[AssumedRow]]:
+    """What we filled in, once per question, in the order of the questions: (plain ones, technical ones)."""
+    situation = situation_of(answers, catalog, expert=True)
+    order = {
+        (step.slug, name): index
+        for index, (step, name) in enumerate(
+            (step, name) for step in steps_for(answers) for name in step.questions(situation)
+        )
+    }
+    once = {(one.step, one.field): one for one in reversed(assessment.assumed)}
+    rows = [
+        AssumedRow(
+            once[key],
+            "" if once[key].source == OURS else str(once[key].source),
+            address(token, *key),
+        )
+        for key in sorted(once, key=lambda key: order.get(key, 0))
+    ]
     return [row for row in rows if not row.assumed.expert], [row for row in rows if row.assumed.expert]
 
 

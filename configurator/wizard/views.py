@@ -313,7 +313,7 @@ def _nav(token: str | None, answers: Answers, current: Step) -> list[dict[str, s
 def _check_page(request: HttpRequest, draft: Draft) -> HttpResponse:
     catalog, asked = snapshot(), Step(CHECK)
     assessment = assess(draft.answers, catalog)
-    plain, technical = review.assumptions(draft.token, assessment)
+    plain, technical = review.assumptions(draft.token, draft.answers, catalog, assessment)
     context = {
         **_step_context(request, draft, asked, []),
         "sections": review.sections(draft.token, draft.answers, catalog, assessment),
@@ -340,7 +340,7 @@ def plan(request: HttpRequest, token: str) -> HttpResponse:
         "draft": draft,
         "link": settings.SITE_URL + draft.get_absolute_url(),
         "use_cases": [PRESETS[use_case].title for use_case in chosen],
-        "next_step": next_step,
+        "step": next_step,
         "save_form": "questions",
         "mail_subject": _title_of(draft),
         "is_complete": assess(draft.answers, snapshot()).workload is not None,

@@ -31,7 +31,7 @@ class FormReader(HTMLParser):
         self._in_title = tag == "title"
         if "field__error" in given.get("class", ""):
             self.errors.append("")
-        if not self._inside or not given.get("name") and tag != "option":
+        if not self._inside or (tag != "option" and not given.get("name")):
             return
         name, value = given.get("name", ""), given.get("value", "")
         match tag, given.get("type", "text"):
