@@ -214,6 +214,7 @@ def _read_plain[T: Frozen](path: Path, row_type: type[T], mistakes: list[Mistake
 def read_seed(directory: Path = DATA) -> Seed:
     """All data files of `directory`, checked one by one and against each other. SeedError names every mistake."""
     mistakes: list[Mistake] = []
+    refused: set[tuple[str, str]] = set()
     seed = Seed(version=_fingerprint(directory))
     for kind in KINDS.values():
         for line, record in _records(directory / kind.file):
@@ -221,10 +222,12 @@ def read_seed(directory: Path = DATA) -> Seed:
             mistakes += found
             if row:
                 seed.rows.append(row)
+            else:
+                refused.add((kind.key, str(record.get(kind.identifier))))
     prices = _read_plain(directory / "prices.csv", SeedPrice, mistakes)
     seed.prices = [price for _, price in prices]
     seed.margins = [margin for _, margin in _read_plain(directory / "margins.csv", SeedMargin, mistakes)]
-    mistakes += _cross_check(seed, prices)
+    mistakes += _cross_check(seed, prices, refused)
     if mistakes:
         raise SeedError(mistakes)
     return seed
@@ -248,7 +251,10 @@ REFERENCES = {
 }
 
 
-def _cross_check(seed: Seed, prices: list[tuple[int, SeedPrice]]) -> Iterator[Mistake]:
+def _cross_check(
+    seed: Seed, prices: list[tuple[int, SeedPrice]], refused: set[tuple[str, str]]
+) -> Iterator[Mistake]:
+    """What contradicts itself across rows. Rows that were refused exist all the same: one mistake is told once."""
     seen: dict[str, SeedRow] = {}
     for row in seed.rows:
         name = row.identifier.lower()
@@ -259,7 +265,7 @@ def _cross_check(seed: Seed, prices: list[tuple[int, SeedPrice]]) -> Iterator[Mi
                 f"'{row.identifier}' is taken by {first.file}, line {first.line}",
             )  # fmt: skip
         seen[name] = row
-    skus = {(row.kind.key, row.identifier) for row in seed.rows}
+    skus = {(row.kind.key, row.identifier) for row in seed.rows} | refused
     for row in seed.rows:
         for (key, name), target in REFERENCES.items():
             if row.kind.key != key or not row.values[name]:

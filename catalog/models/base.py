@@ -282,6 +282,9 @@ class Article(Sourced):
 
     def save(self, *args: Any, **kwargs: Any) -> None:
         self.kind_name = self.kind_key
+        if self._state.adding and not kwargs.get("force_update"):
+            # Otherwise a new CPU with the SKU of a rack would take over the rack's row in the shared table.
+            kwargs["force_insert"] = (Article,)
         super().save(*args, **kwargs)
 
     def validate_constraints(self, exclude: Iterable[str] | None = None) -> None:

@@ -64,7 +64,7 @@ class Service(Article):
                 | Q(pct_of_hardware__gte=0, pct_of_hardware__lte=100),
                 name="catalog_service_share",
                 violation_error_code="pct_of_hardware",
-                violation_error_message=_("The share lies between 0 and 100 %."),
+                violation_error_message=_("The share lies between 0 and 100."),
             ),
             models.UniqueConstraint(
                 fields=["purpose"],

@@ -44,7 +44,7 @@ class Margin(Versioned):
                 ),
                 name="catalog_margin_order",
                 violation_error_code="margin_pct",
-                violation_error_message=_("The margin lies between the lowest margin and 100 %."),
+                violation_error_message=_("The margin lies between the lowest margin and 100."),
             )
         ]
 

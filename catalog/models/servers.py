@@ -108,8 +108,11 @@ class Server(Article):
                 | Q(
                     cpu_sockets__gte=1,
                     dimm_slots__gte=1,
+                    rack_units__isnull=False,  # a comparison alone would let an unknown figure pass
                     rack_units__gt=0,
+                    psu_count__isnull=False,
                     psu_count__gte=1,
+                    psu_w__isnull=False,
                     psu_w__gt=0,
                     base_power_w__isnull=False,
                     fan_pct__isnull=False,
