@@ -5,23 +5,15 @@ Nothing internal is in here: no purchase cost, no margin. A document is rendered
 
 from datetime import date, datetime
 from decimal import Decimal
-from enum import StrEnum
 from typing import Literal, Self
 
 from pydantic import Field, model_validator
 
 from catalog.quantity import Frozen
 from quotes.pricing.lines import PricedLine, PricedSystem
-from quotes.pricing.money import VatMode
+from quotes.pricing.money import OfferMode, VatMode
 from quotes.proposal import Proposal
 from quotes.sizing.results import SizedSystem, Tier
-
-
-class OfferMode(StrEnum):
-    """Firm: irrevocable until the end of `valid_until`. Without obligation: may be withdrawn. Never both."""
-
-    FIRM = "firm"
-    WITHOUT_OBLIGATION = "without_obligation"
 
 
 class Address(Frozen):

@@ -25,6 +25,13 @@ class VatMode(StrEnum):
     REVERSE_CHARGE = "reverse_charge"  # domestic, loose processors only
 
 
+class OfferMode(StrEnum):
+    """Firm: irrevocable until the end of `valid_until`. Without obligation: may be withdrawn. Never both."""
+
+    FIRM = "firm"
+    WITHOUT_OBLIGATION = "without_obligation"
+
+
 class Totals(Frozen):
     """Net, VAT and gross in one currency. Invariants: every amount in whole cents, net + vat == gross."""
 
