@@ -93,6 +93,12 @@ class CatalogAdmin(SimpleHistoryAdmin):
     object_history_list_template = "catalog/admin/history_list.html"
     list_per_page = 50
 
+    def get_history_queryset(
+        self, request: HttpRequest, history_manager: Any, pk_name: str, object_id: Any
+    ) -> models.QuerySet[Any]:
+        # The package's own asks for every related row without naming one, which Django no longer wants.
+        return history_manager.filter(**{pk_name: object_id}).select_related("history_user")
+
     class Media:
         css = {"all": ["catalog/admin.css"]}
 

@@ -2,9 +2,10 @@
 
 import csv
 import io
+import re
 from collections.abc import Iterator, Mapping, Sequence
 from datetime import date, datetime
-from decimal import Decimal, InvalidOperation
+from decimal import Decimal
 from typing import Any
 from zipfile import BadZipFile
 
@@ -81,41 +82,21 @@ def rename(row: Mapping[str, Any], titles: Mapping[str, str]) -> dict[str, Any]:
 
 def to_decimal(cell: Any) -> Decimal:
     """A number as people write it in Dutch or English. ValueError with a sentence when it can be read in two ways."""
-    if isinstance(cell, bool):
-        raise ValueError(_("'%(cell)s' is not a number.") % {"cell": cell})
-    if isinstance(cell, int | float | Decimal):
-        return Decimal(str(cell))
-    text = (
-        str(cell)
-        .replace("€", "")
-        .replace("$", "")
-        .replace("\u00a0", "")
-        .replace(" ", "")
-        .rstrip("-")
-        .rstrip(",")
-    )
-    comma, point = text.rfind(","), text.rfind(".")
-    if comma >= 0 and point >= 0:
-        thousands = "." if comma > point else ","
-        text = text.replace(thousands, "").replace(",", ".")
-    elif comma >= 0 or point >= 0:
-        sign = "," if comma >= 0 else "."
-        whole, _sign, rest = text.rpartition(sign)
-        if text.count(sign) > 1:
-            text = text.replace(sign, "")
-        elif len(rest) == 3 and whole.lstrip("+-") not in ("", "0"):
-            raise ValueError(
-                _("'%(cell)s' can mean two numbers; write it without a sign for thousands.") % {"cell": cell}
-            )
-        else:
-            text = text.replace(",", ".")
-    try:
-        number = Decimal(text)
-    except InvalidOperation:
-        raise ValueError(_("'%(cell)s' is not a number.") % {"cell": cell}) from None
-    if not number.is_finite():
-        raise ValueError(_("'%(cell)s' is not a number.") % {"cell": cell})
-    return number
+    if isinstance(cell, int | float | Decimal) and not isinstance(cell, bool):
+        text = format(Decimal(str(cell)), "f")
+    else:
+        text = re.sub(r"[€$\s\u00a0]", "", str(cell)).removesuffix(",-")
+    if re.fullmatch(r"[+-]?\d{1,15}", text):
+        return Decimal(text)
+    if re.fullmatch(r"[+-]?[1-9]\d{0,2}[.,]\d{3}", text) and isinstance(cell, str):
+        raise ValueError(
+            _("'%(cell)s' can mean two numbers; write it without a sign for thousands.") % {"cell": cell}
+        )
+    for thousands, decimals in ((",", "."), (".", ",")):
+        grouped = rf"[+-]?([1-9]\d{{0,2}}(\{thousands}\d{{3}})+|\d{{1,15}})(\{decimals}\d{{1,15}})?"
+        if len(text) < 40 and re.fullmatch(grouped, text):
+            return Decimal(text.replace(thousands, "").replace(decimals, "."))
+    raise ValueError(_("'%(cell)s' is not a number.") % {"cell": cell})
 
 
 def to_day(cell: Any) -> date:
