@@ -26,18 +26,19 @@ if TYPE_CHECKING:
 
 type Note = Callable[..., None]
 
+BOTTOM_UP = ("cooling", "node", "storage", "management", "network", "fabric")
 QUIET_ROLES = {ServerRole.WORKSTATION, ServerRole.EDGE}
 
 
 def placements(layout: Layout | None, site: Site) -> tuple[RackPlacement, ...]:
-    """Racks from left to right, boxes from the bottom up: heaviest at the bottom."""
+    """Racks from left to right, boxes from the bottom up: pumps and servers low, switches on top."""
     if layout is None:
         return ()
     return tuple(_placement(plan, layout) for plan, number in layout.racks for _ in range(number))
 
 
 def _placement(plan: RackPlan, layout: Layout) -> RackPlacement:
-    boxes = sorted(plan.boxes, key=lambda box: (box.kind != "node", -box.units))
+    boxes = sorted(plan.boxes, key=lambda box: (BOTTOM_UP.index(box.kind), -box.units))
     known = all(box.kg is not None for box in boxes)
     kg = sum(box.kg or 0 for box in boxes)
     whole = layout.rack is None  # the rack is itself the article

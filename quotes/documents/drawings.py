@@ -1,0 +1,495 @@
+"""Drawings of a proposal as SVG text: racks, network, memory, cost over time, who sits where.
+
+Pure: the same strings go into the page and the PDF. Each drawing carries a title and a description that say what it
+shows; meaning never rests on colour alone. The caller marks the result safe; every word in it is escaped here.
+"""
+
+from collections.abc import Callable, Sequence
+from itertools import groupby
+from math import ceil
+
+from catalog.quantity import Message, Quantity, noop
+from configurator.palette import SERIES
+from quotes.documents.svg import (
+    SMALL,
+    Words,
+    area,
+    clip,
+    drawing,
+    hatch,
+    line,
+    nice_ticks,
+    path,
+    rect,
+    text,
+)
+from quotes.sizing.placing import Seat, Shape
+from quotes.sizing.results import CostYears, MemoryBreakdown, RackPlacement, SystemBuild
+
+ENGLISH = Words()
+UNIT = 12.0  # height of one rack unit, px
+FACE = 482.6 / 44.45 * UNIT  # a 19-inch front plate at the same scale
+POST = 14.0  # the rack's posts beside it
+
+
+# ── racks ───────────────────────────────────────────────────────────────────────────────────────────────────────
+
+
+def rack_elevation(racks: Sequence[RackPlacement], words: Words = ENGLISH, *, key: str = "racks") -> str:
+    """Racks from the front, every part at its true height; equal racks are drawn once with their number."""
+    if not racks:
+        return ""
+    alike = [(rack, len(list(group))) for rack, group in groupby(racks)]
+    most = max(rack.units_total for rack, _ in alike)
+    top, bottom = 34.0, 48.0
+    pitch = FACE + 2 * POST + 56
+    height = top + most * UNIT + 2 * POST + bottom
+    marks = [
+        _rack(rack, number, 32 + index * pitch, top + (most - rack.units_total) * UNIT, words)
+        for index, (rack, number) in enumerate(alike)
+    ]
+    title = words.say(Message.of(noop("Racks from the front")))
+    description = " ".join(_rack_sentence(rack, number, words) for rack, number in alike)
+    return drawing(key, 32 + len(alike) * pitch - 24, height, title, description, marks)
+
+
+def _rack(rack: RackPlacement, number: int, x: float, y: float, words: Words) -> str:
+    inner = rack.units_total * UNIT
+    left, floor = x + POST, y + POST + inner
+    heading = (
+        words.say(Message.of(noop("{number} racks like this"), number=number))
+        if number > 1
+        else words.say(Message.of(noop("Rack")))
+    )
+    marks = [
+        text(x, y - 10, heading, bold=True),
+        rect(x, y, FACE + 2 * POST, inner + 2 * POST, "paper-sunk", "ink", thick=1.5),
+        rect(left, y + POST, FACE, inner, "paper", "line"),
+    ]
+    for unit in (1, *range(5, rack.units_total + 1, 5)):
+        at = floor - unit * UNIT
+        marks.append(text(x - 4, at + UNIT - 3, str(unit), size=8, anchor="end", colour="ink-quiet"))
+        marks.append(line(left, at, left + FACE, at, "line", thick=0.5, dash="1 3"))
+    for label, units, kind in rack.items:
+        floor -= units * UNIT
+        marks.append(_front(left, floor, units * UNIT, label, kind))
+    facts = [words.amount(rack.power_w / 1000, "kW")]
+    if rack.weight_kg is not None:
+        facts.append(words.amount(rack.weight_kg, "kg"))
+    if rack.floor_kg_m2 is not None:
+        facts.append(words.amount(rack.floor_kg_m2, "kg/m²"))
+    under = y + inner + 2 * POST
+    marks.append(text(x, under + 18, " · ".join(facts), colour="ink"))
+    marks.append(text(x, under + 34, _cooling_name(rack.cooling, words), colour="ink-quiet"))
+    return "".join(marks)
+
+
+def _front(x: float, y: float, height: float, label: str, kind: str) -> str:
+    """A part as one recognises it: servers solid, switches with ports, storage with drives."""
+    solid = kind == "node"
+    marks = [f"<g><title>{_escape(label)}</title>"]
+    marks.append(
+        rect(x + 1, y + 0.75, FACE - 2, height - 1.5, "accent" if solid else "paper", "ink", thick=0.75)
+    )
+    right = x + FACE - 8
+    if kind in {"fabric", "network"}:
+        marks += [rect(right - 4 * index, y + height / 2 - 2, 2.5, 4, "ink") for index in range(6)]
+    elif kind == "storage":
+        marks += [
+            line(right - 3 * index, y + 3, right - 3 * index, y + height - 3, "ink") for index in range(8)
+        ]
+    elif kind == "cooling":
+        marks.append(hatch(right - 20, y + 2, 20, height - 4, "ink", 4))
+    elif solid and height > 3 * UNIT:
+        marks += [
+            line(
+                x + 8,
+                y + height - 8 - 4 * index,
+                x + FACE - 8,
+                y + height - 8 - 4 * index,
+                "paper",
+                thick=0.75,
+            )
+            for index in range(min(int(height / 12), 5))
+        ]
+    room = FACE - 12 - (0 if solid else 30)
+    size = 9 if height < 1.5 * UNIT else SMALL
+    marks.append(
+        text(
+            x + 6,
+            y + min(height / 2 + 3.5, 16),
+            clip(label, room, size),
+            size=size,
+            colour="paper" if solid else "ink",
+        )
+    )
+    return "".join(marks) + "</g>"
+
+
+def _escape(words: str) -> str:
+    return words.replace("&", "&amp;").replace("<", "&lt;")
+
+
+def _cooling_name(cooling: str, words: Words) -> str:
+    names = {
+        "air": noop("cooled by room air"),
+        "rear_door": noop("with a rear-door heat exchanger"),
+        "liquid": noop("with direct liquid cooling"),
+    }
+    return words.say(Message.of(names[cooling]))
+
+
+def _rack_sentence(rack: RackPlacement, number: int, words: Words) -> str:
+    counts = [
+        f"{len(list(group))} × {label}" for label, group in groupby(sorted(item[0] for item in rack.items))
+    ]
+    return words.say(
+        Message.of(
+            noop("{number} × rack of {units} U, {power}, {cooling}: {parts}."),
+            number=number,
+            units=rack.units_total,
+            power=Quantity(value=rack.power_w / 1000, unit="kW"),
+            cooling=_cooling_name(rack.cooling, words),
+            parts=", ".join(counts),
+        )
+    )
+
+
+# ── network ─────────────────────────────────────────────────────────────────────────────────────────────────────
+
+SHOWN = 8  # boxes drawn per tier
+
+
+def network_topology(system: SystemBuild, words: Words = ENGLISH, *, key: str = "network") -> str:
+    """The cluster network in tiers: cores, spines, leaves, servers; empty when there is none."""
+    fabric = system.fabric
+    if fabric.kind == "none" or not fabric.leaves:
+        return ""
+    tiers = [
+        (noop("core switches"), fabric.cores, fabric.spine_core_links),
+        (noop("spine switches"), fabric.spines, fabric.leaf_spine_links),
+        (noop("leaf switches"), fabric.leaves, fabric.node_links),
+        (noop("servers"), system.nodes, 0),
+    ]
+    drawn = [tier for tier in tiers if tier[1]]
+    width, step, box = 720.0, 92.0, 26.0
+    left = 170.0
+    marks, sentences = [], []
+    for row, (name, number, links) in enumerate(drawn):
+        y = 24 + row * step
+        label = f"{words.say(Message.of(name))}: {words.amount(number, digits=6)}"
+        marks.append(text(0, y + box / 2 + 4, label, bold=True))
+        if row + 1 < len(drawn):
+            below = drawn[row + 1][1]
+            marks.append(_mesh(left, y + box, number, below, step - box, width - left))
+            speed = words.amount(fabric.link_gbit_s, "Gbit/s")
+            count = words.amount(links, digits=6)
+            marks.append(
+                text(0, y + box + (step - box) / 2 + 4, f"{count} × {speed}", size=SMALL, colour="ink-quiet")
+            )
+            sentences.append(f"{label}, {count} × {speed}.")
+        else:
+            sentences.append(f"{label}.")
+        marks.append(_row(left, y, number, width - left, box, solid=row == len(drawn) - 1))
+    title = words.say(Message.of(noop("Cluster network")))
+    return drawing(key, width, 24 + len(drawn) * step - step + box + 16, title, " ".join(sentences), marks)
+
+
+def _places(left: float, number: int, width: float) -> list[float]:
+    shown = min(number, SHOWN)
+    pitch = width / shown
+    return [left + pitch * (index + 0.5) for index in range(shown)]
+
+
+def _row(left: float, y: float, number: int, width: float, box: float, *, solid: bool) -> str:
+    places = _places(left, number, width)
+    half = min(width / len(places) / 2 - 6, 32)
+    marks = []
+    for index, middle in enumerate(places):
+        if number > SHOWN and index == SHOWN - 2:
+            marks.append(text(middle, y + box / 2 + 4, "…", anchor="middle", size=16))
+            continue
+        last = index == len(places) - 1
+        marks.append(rect(middle - half, y, 2 * half, box, "accent" if solid else "paper", "ink"))
+        marks.append(
+            text(
+                middle, y + box / 2 + 4, str(number if last else index + 1), anchor="middle", size=SMALL,
+                colour="paper" if solid else "ink",
+            )
+        )  # fmt: skip
+    return "".join(marks)
+
+
+def _mesh(left: float, y: float, above: int, below: int, gap: float, width: float) -> str:
+    """Every box above to every box below, as far as both are drawn."""
+    tops = [x for index, x in enumerate(_places(left, above, width)) if above <= SHOWN or index != SHOWN - 2]
+    bottoms = [
+        x for index, x in enumerate(_places(left, below, width)) if below <= SHOWN or index != SHOWN - 2
+    ]
+    return "".join(line(x1, y, x2, y + gap, "line", thick=0.75) for x1 in tops for x2 in bottoms)
+
+
+# ── memory ──────────────────────────────────────────────────────────────────────────────────────────────────────
+
+
+def memory_bar(
+    memory: MemoryBreakdown, words: Words = ENGLISH, *, key: str = "memory", width: float = 640
+) -> str:
+    """One accelerator's memory by component, with a legend; what does not fit runs on past the mark of the limit."""
+    parts = [(name, getattr(memory, f"{name}_gib")) for name in SERIES]
+    parts = [(name, amount) for name, amount in parts if amount > 0]
+    scale = max(memory.total_gib, sum(amount for _, amount in parts)) or 1
+    marks, x = [], 0.0
+    for name, amount in parts:
+        wide = width * amount / scale
+        marks.append(_segment(name, x, 0, wide, 24))
+        x += wide
+    limit = width * memory.total_gib / scale
+    if limit < width - 1:
+        marks.append(line(limit, -2, limit, 28, "refusal", thick=2))
+    columns = 3
+    for index, (name, amount) in enumerate(parts):
+        at_x, at_y = width / columns * (index % columns), 46 + 22 * (index // columns)
+        marks.append(_segment(name, at_x, at_y - 10, 14, 12))
+        label = words.say(Message.of(SERIES[name].label))
+        marks.append(text(at_x + 20, at_y, f"{label} {words.amount(amount, 'GiB')}"))
+    title = words.say(Message.of(noop("Memory of one accelerator")))
+    spoken = [
+        f"{words.say(Message.of(SERIES[name].label))} {words.amount(amount, 'GiB')}" for name, amount in parts
+    ]
+    total = words.say(
+        Message.of(
+            noop("{parts}; {total} in all."),
+            parts=", ".join(spoken),
+            total=Quantity(value=memory.total_gib, unit="GiB"),
+        )
+    )
+    return drawing(key, width, 46 + 22 * ceil(len(parts) / columns), title, total, marks)
+
+
+def _segment(name: str, x: float, y: float, width: float, height: float) -> str:
+    """A component in its colour, with the pattern that tells it apart in grey print."""
+    pattern = SERIES[name].pattern
+    free = name == "free"
+    marks = [rect(x, y, width, height, "paper" if free else name, "line-strong" if free else "paper")]
+    if pattern == "dots":
+        marks += [
+            line(
+                x + 3, y + height * part, x + width - 2, y + height * part, "paper", thick=1.6, dash="1.6 4.4"
+            )
+            for part in (0.3, 0.7)
+        ]
+    elif pattern == "upright":
+        at = x + 4
+        while at < x + width - 1:
+            marks.append(line(at, y, at, y + height, "paper"))
+            at += 5
+    elif pattern in {"falling", "hatched"}:
+        marks.append(hatch(x, y, width, height, "free" if free else "paper"))
+    return "".join(marks)
+
+
+# ── cost over time ──────────────────────────────────────────────────────────────────────────────────────────────
+
+
+def cost_curve(
+    curve: CostYears,
+    break_even_month: float | None = None,
+    break_even_band: tuple[float, float] | None = None,
+    words: Words = ENGLISH,
+    *,
+    key: str = "cost",
+) -> str:
+    """Cumulative euro over the months: owned as a solid line, rented as a dashed one, and where they cross."""
+    if not curve.months:
+        return ""
+    width, height, left, right, top, bottom = 720.0, 300.0, 84.0, 118.0, 24.0, 40.0
+    last = max(curve.months[-1], 1)
+    ticks = nice_ticks(max((*curve.own_eur, *curve.cloud_eur)))
+
+    def at(month: float, euro: float) -> tuple[float, float]:
+        return (
+            left + (width - left - right) * month / last,
+            top + (height - top - bottom) * (1 - euro / ticks[-1]),
+        )
+
+    marks = _axes(at, ticks, last, words)
+    if break_even_band:
+        low, high = (min(max(month, 0), last) for month in break_even_band)
+        marks.append(area([at(low, 0), at(high, 0), at(high, ticks[-1]), at(low, ticks[-1])], "paper-sunk"))
+    if break_even_month is not None and break_even_month <= last:
+        x, _ = at(break_even_month, 0)
+        marks.append(line(x, top, x, height - bottom, "ink-quiet", dash="4 4"))
+        said = Message.of(noop("equal in month {month}"), month=Quantity(value=break_even_month, digits=2))
+        marks.append(text(x + 6, top + 12, words.say(said), size=SMALL, colour="ink-quiet"))
+    own, cloud = words.say(Message.of(noop("own system"))), words.say(Message.of(noop("rented")))
+    ends = [(curve.own_eur[-1], own)]
+    if curve.cloud_eur:
+        marks.append(
+            path([at(m, e) for m, e in zip(curve.months, curve.cloud_eur, strict=True)], "accent", dash="7 5")
+        )
+        ends.append((curve.cloud_eur[-1], cloud))
+    marks.append(
+        path([at(m, e) for m, e in zip(curve.months, curve.own_eur, strict=True)], "accent", thick=2.5)
+    )
+    lowest = 0.0
+    for euro, label in sorted(ends, reverse=True):
+        x, y = at(last, euro)
+        y = max(y, lowest + 30)
+        lowest = y
+        marks.append(text(x + 8, y + 2, label, bold=True))
+        marks.append(text(x + 8, y + 16, words.amount(euro, "EUR"), size=SMALL))
+    title = words.say(Message.of(noop("Cumulative cost")))
+    return drawing(key, width, height, title, _cost_sentence(curve, break_even_month, words), marks)
+
+
+def _axes(
+    at: Callable[[float, float], tuple[float, float]], ticks: Sequence[float], last: float, words: Words
+) -> list[str]:
+    marks = []
+    for euro in ticks:
+        x1, y = at(0, euro)
+        x2, _ = at(last, euro)
+        marks.append(line(x1, y, x2, y, "line" if euro else "ink", thick=0.5 if euro else 1))
+        marks.append(
+            text(x1 - 8, y + 4, words.amount(euro, "EUR"), size=SMALL, anchor="end", colour="ink-quiet")
+        )
+    for year in range(int(last // 12) + 1):
+        x, y = at(12 * year, 0)
+        marks.append(line(x, y, x, y + 5, "ink"))
+        marks.append(
+            text(
+                x, y + 18, words.amount(12 * year, digits=4), size=SMALL, anchor="middle", colour="ink-quiet"
+            )
+        )
+    x, y = at(last / 2, 0)
+    marks.append(
+        text(
+            x, y + 34, words.say(Message.of(noop("months"))), size=SMALL, anchor="middle", colour="ink-quiet"
+        )
+    )
+    return marks
+
+
+def _cost_sentence(curve: CostYears, break_even_month: float | None, words: Words) -> str:
+    def euro(value: float) -> Quantity:
+        return Quantity(value=value, unit="EUR")
+
+    said = [
+        words.say(
+            Message.of(
+                noop("After {months} months the own system has cost {own}."),
+                months=curve.months[-1],
+                own=euro(curve.own_eur[-1]),
+            )
+        )
+    ]
+    if curve.cloud_eur:
+        said.append(words.say(Message.of(noop("Rented: {cloud}."), cloud=euro(curve.cloud_eur[-1]))))
+    if break_even_month is not None:
+        month = Quantity(value=break_even_month, digits=2)
+        said.append(words.say(Message.of(noop("They are equal in month {month}."), month=month)))
+    return " ".join(said)
+
+
+# ── who sits where ──────────────────────────────────────────────────────────────────────────────────────────────
+
+SEAT_MARKS = ("accent", "kv", "activations", "optimizer", "runtime", "ink")
+
+
+def placement_map(
+    seats: Sequence[Seat], shape: Shape, words: Words = ENGLISH, *, key: str = "placement", most: int = 16
+) -> str:
+    """Servers as rows, accelerators as boxes; a letter tells the load, a frame the replica, a corner a shared job."""
+    if not shape.gpus:
+        return ""
+    loads = list(dict.fromkeys(place.load for place in seats))
+    letters = {load: chr(ord("A") + index % 26) for index, load in enumerate(loads)}
+    shown = min(shape.nodes, most)
+    box, gap, left = 30.0, 4.0, 110.0
+    marks = []
+    for node in range(shown):
+        y = 8 + node * (box + 12)
+        label = words.say(Message.of(noop("server {number}"), number=node + 1))
+        marks.append(text(0, y + box / 2 + 4, label))
+        marks += [rect(left + gpu * (box + gap), y, box, box, "paper", "line") for gpu in range(shape.gpus)]
+        for place in seats:
+            if place.node == node:
+                marks.append(_seat(place, left, y, box, gap, letters, loads))
+    y = 8 + shown * (box + 12)
+    if shape.nodes > shown:
+        more = Message.of(noop("and {number} more servers"), number=shape.nodes - shown)
+        marks.append(text(0, y + 10, words.say(more), colour="ink-quiet"))
+        y += 20
+    for index, load in enumerate(loads):
+        shared = any(place.shared for place in seats if place.load == load)
+        said = noop("{letter}: {load}, outside its hours") if shared else noop("{letter}: {load}")
+        row = y + 16 + 18 * index
+        marks.append(text(0, row, words.say(Message.of(said, letter=letters[load], load=load))))
+    title = words.say(Message.of(noop("Placement on servers and accelerators")))
+    width = left + shape.gpus * (box + gap) + 8
+    return drawing(
+        key,
+        max(width, 320),
+        y + 24 + 18 * len(loads),
+        title,
+        _placement_sentence(seats, loads, shape, words),
+        marks,
+    )
+
+
+def _seat(
+    place: Seat, left: float, y: float, box: float, gap: float, letters: dict[str, str], loads: Sequence[str]
+) -> str:
+    x = left + place.first * (box + gap)
+    width = place.size * (box + gap) - gap
+    colour = SEAT_MARKS[loads.index(place.load) % len(SEAT_MARKS)]
+    letter = letters[place.load]
+    if place.shared:  # a small box in the corner of each accelerator it borrows
+        return "".join(
+            rect(left + gpu * (box + gap) + box - 11, y + box - 11, 10, 10, "paper", "ink")
+            + text(left + gpu * (box + gap) + box - 6, y + box - 3, letter, size=8, anchor="middle")
+            for gpu in range(place.first, place.first + place.size)
+        )
+    marks = [rect(x, y, width, box, colour, "ink")]
+    marks.append(
+        text(
+            x + width / 2,
+            y + box / 2 + 4,
+            f"{letter}{place.replica + 1}",
+            anchor="middle",
+            colour="paper",
+            bold=True,
+        )
+    )
+    return "".join(marks)
+
+
+def _placement_sentence(seats: Sequence[Seat], loads: Sequence[str], shape: Shape, words: Words) -> str:
+    said = []
+    for load in loads:
+        mine = [place for place in seats if place.load == load]
+        said.append(
+            words.say(
+                Message.of(
+                    noop("{load}: {gpus} accelerators on {servers} servers."),
+                    load=load,
+                    gpus=sum(place.size for place in mine),
+                    servers=len({place.node for place in mine}),
+                )
+            )
+        )
+    free = shape.nodes * shape.gpus - sum(place.size for place in seats if not place.shared)
+    said.append(words.say(Message.of(noop("{gpus} accelerators are free."), gpus=free)))
+    return " ".join(said)
+
+
+__all__ = [
+    "ENGLISH",
+    "Words",
+    "cost_curve",
+    "memory_bar",
+    "network_topology",
+    "placement_map",
+    "rack_elevation",
+]

@@ -1,0 +1,261 @@
+"""Drawings: true to scale, readable without colour or sight, alike on the page and in the PDF."""
+
+import logging
+import re
+from pathlib import Path
+from xml.etree import ElementTree
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from weasyprint import HTML
+
+from catalog.quantity import Message
+from configurator.workload import Site
+from quotes.documents.drawings import (
+    UNIT,
+    Words,
+    cost_curve,
+    memory_bar,
+    network_topology,
+    placement_map,
+    rack_elevation,
+)
+from quotes.documents.svg import clip, nice_ticks
+from quotes.sizing.compose import build_system
+from quotes.sizing.placing import Shape, seat
+from quotes.sizing.results import CostYears, MemoryBreakdown, RackPlacement, SystemBuild
+from tests.sizing.hardware import ASSUMPTIONS, named, seed, serving, train, training
+
+SVG = "{http://www.w3.org/2000/svg}"
+ROOT = Path(__file__).resolve().parents[2]
+RACK = RackPlacement(
+    units_total=48,
+    items=(
+        ("Server A & B", 8, "node"),
+        ("Server A & B", 8, "node"),
+        ("Leaf <1>", 1, "fabric"),
+        ("Store", 4, "storage"),
+    ),
+    power_w=21_000,
+    weight_kg=390,
+    floor_kg_m2=406,
+    cooling="air",
+)
+MEMORY = MemoryBreakdown(
+    total_gib=140, weights_gib=66, kv_gib=40, activations_gib=6, runtime_gib=8, free_gib=20
+)
+SHORT = MemoryBreakdown(total_gib=80, weights_gib=66, kv_gib=30, runtime_gib=8, free_gib=-24)
+CURVE = CostYears(
+    months=tuple(range(37)),
+    own_eur=tuple(196_000.0 + 2400 * month for month in range(37)),
+    cloud_eur=tuple(11_500.0 * month for month in range(37)),
+)
+H200 = "H200 SXM5 141GB"
+
+
+def system(servers: int) -> SystemBuild:
+    built = build_system(
+        named(H200), named("SYS-821GE-TNHR"), servers * 8, (training(H200, servers * 8),),
+        train(site=Site(feed_amps=63)), seed(), ASSUMPTIONS,
+    )  # fmt: skip
+    assert isinstance(built, SystemBuild)
+    return built
+
+
+def seats():
+    loads = (serving(H200, 16, 4), serving(H200, 3, 1, name="embeddings"), training(H200, 8, name="nightly"))
+    return seat(loads, 19, Shape(3, 8))
+
+
+DRAWINGS = {
+    "racks": rack_elevation((RACK, RACK)),
+    "network": network_topology(system(16)),
+    "single switch": network_topology(system(4), key="one-switch"),
+    "memory": memory_bar(MEMORY),
+    "short memory": memory_bar(SHORT, key="short"),
+    "cost": cost_curve(CURVE, 21.5, (17, 29)),
+    "own cost only": cost_curve(CURVE.model_copy(update={"cloud_eur": ()}), key="own"),
+    "placement": placement_map(seats(), Shape(3, 8)),
+}
+
+
+def parse(drawing: str) -> ElementTree.Element:
+    return ElementTree.fromstring(drawing)  # noqa: S314 (our own text)
+
+
+def texts(drawing: str) -> list[str]:
+    return [element.text or "" for element in parse(drawing).iter(f"{SVG}text")]
+
+
+@pytest.mark.parametrize("drawing", DRAWINGS.values(), ids=DRAWINGS)
+def test_every_drawing_speaks(drawing: str) -> None:
+    root = parse(drawing)
+    assert root.get("role") == "img"
+    ids = (root.get("aria-labelledby") or "").split()
+    spoken = {
+        element.get("id"): element.text for element in root if element.tag in {f"{SVG}title", f"{SVG}desc"}
+    }
+    assert set(ids) == set(spoken)
+    assert all(spoken.values())
+
+
+@pytest.mark.parametrize("drawing", DRAWINGS.values(), ids=DRAWINGS)
+def test_no_drawing_needs_a_style_attribute_or_another_file(drawing: str) -> None:
+    assert "style=" not in drawing
+    assert "href" not in drawing
+    assert "url(" not in drawing
+    assert "<script" not in drawing
+
+
+@pytest.mark.parametrize("drawing", DRAWINGS.values(), ids=DRAWINGS)
+def test_every_mark_is_painted_by_class_and_by_attribute(drawing: str) -> None:
+    """The page reads the class, the PDF the attribute."""
+    sheet = (ROOT / "static/css/components.css").read_text()
+    for element in parse(drawing).iter():
+        classes = (element.get("class") or "").split()
+        for name in classes:
+            assert f".{name} " in sheet, f"no style for {name}"
+        if any(name.startswith("fill-") for name in classes):
+            assert element.get("fill", "").startswith("#")
+        if any(name.startswith("stroke-") for name in classes):
+            assert element.get("stroke", "").startswith("#")
+
+
+@pytest.mark.parametrize("drawing", DRAWINGS.values(), ids=DRAWINGS)
+def test_nothing_is_drawn_outside_the_picture(drawing: str) -> None:
+    root = parse(drawing)
+    width, height = float(root.get("width")), float(root.get("height"))
+    for element in root.iter(f"{SVG}rect"):
+        x, y = float(element.get("x")), float(element.get("y"))
+        assert x >= -0.1
+        assert x + float(element.get("width")) <= width + 0.1
+        assert y >= -2
+        assert y + float(element.get("height")) <= height + 0.1
+    for element in root.iter(f"{SVG}text"):
+        assert 0 <= float(element.get("y")) <= height
+
+
+def test_the_pdf_draws_them_without_complaint(caplog: pytest.LogCaptureFixture) -> None:
+    with caplog.at_level(logging.WARNING, logger="weasyprint"):
+        pdf = HTML(string="".join(f"<figure>{drawing}</figure>" for drawing in DRAWINGS.values())).write_pdf()
+    assert pdf.startswith(b"%PDF")
+    assert not caplog.records
+
+
+# ── racks ───────────────────────────────────────────────────────────────────────────────────────────────────────
+
+
+def test_parts_have_their_true_height() -> None:
+    root = parse(rack_elevation((RACK,)))
+    fronts = [group.find(f"{SVG}rect") for group in root.iter(f"{SVG}g")]
+    heights = [float(front.get("height")) + 1.5 for front in fronts]
+    assert heights == [units * UNIT for _, units, _ in RACK.items]
+    bottoms = [float(front.get("y")) + float(front.get("height")) for front in fronts]
+    assert bottoms == sorted(bottoms, reverse=True)  # from the bottom up, none on another
+    assert bottoms[0] - bottoms[1] == pytest.approx(8 * UNIT)
+
+
+def test_equal_racks_are_drawn_once() -> None:
+    drawn = rack_elevation((RACK,) * 8)
+    assert "8 racks like this" in texts(drawn)
+    assert len(re.findall("<g>", drawn)) == len(RACK.items)
+
+
+def test_names_are_escaped_and_told_in_full() -> None:
+    drawn = rack_elevation((RACK,))
+    assert "Server A & B" in [element.text for element in parse(drawn).iter(f"{SVG}title")]
+    description = parse(drawn).find(f"{SVG}desc").text
+    assert "2 × Server A & B" in description
+    assert "Leaf <1>" in description
+
+
+def test_no_racks_no_drawing() -> None:
+    assert rack_elevation(()) == ""
+
+
+# ── network ─────────────────────────────────────────────────────────────────────────────────────────────────────
+
+
+def test_the_network_says_its_counts() -> None:
+    said = texts(network_topology(system(16)))
+    assert {"spine switches: 2", "leaf switches: 4", "servers: 16"} <= set(said)
+    assert said.count("128 × 400 Gbit/s") == 2
+    assert "…" in said
+
+
+def test_a_single_server_has_no_network_drawing() -> None:
+    one = build_system(
+        named(H200), named("SYS-821GE-TNHR"), 8, (serving(H200, 8, 8),), train(), seed(), ASSUMPTIONS
+    )
+    assert network_topology(one) == ""
+
+
+# ── memory ──────────────────────────────────────────────────────────────────────────────────────────────────────
+
+
+def test_the_bar_is_to_scale() -> None:
+    root = parse(memory_bar(MEMORY, width=700))
+    bars = [rect for rect in root.iter(f"{SVG}rect") if rect.get("height") == "24.0"]
+    assert [float(bar.get("width")) for bar in bars] == pytest.approx([66 * 5, 40 * 5, 6 * 5, 8 * 5, 20 * 5])
+
+
+def test_what_does_not_fit_runs_past_the_limit() -> None:
+    drawn = memory_bar(SHORT, width=520)
+    limit = next(line for line in parse(drawn).iter(f"{SVG}line") if line.get("class") == "stroke-refusal")
+    assert float(limit.get("x1")) == pytest.approx(520 * 80 / 104)
+    assert "free" not in " ".join(texts(drawn))
+
+
+# ── cost ────────────────────────────────────────────────────────────────────────────────────────────────────────
+
+
+def test_lines_are_labelled_where_they_end() -> None:
+    drawn = cost_curve(CURVE, 21.5)
+    assert {"own system", "rented", "equal in month 22"} <= set(texts(drawn))
+    dashes = [line.get("stroke-dasharray") for line in parse(drawn).iter(f"{SVG}polyline")]
+    assert dashes == ["7 5", None]  # rented dashed, owned solid
+
+
+def test_a_crossing_beyond_the_chart_is_not_drawn() -> None:
+    assert not [words for words in texts(cost_curve(CURVE, 99)) if "equal" in words]
+
+
+@given(st.floats(1, 1e8))
+def test_ticks_are_round_and_reach_the_top(most: float) -> None:
+    ticks = nice_ticks(most)
+    assert ticks[0] == 0
+    assert ticks[-1] >= most > ticks[-2]
+    assert 3 <= len(ticks) <= 6
+    leading = f"{ticks[1]:.6e}".split("e")[0]
+    assert float(leading) in {1, 2, 2.5, 5}
+
+
+# ── placement and words ─────────────────────────────────────────────────────────────────────────────────────────
+
+
+def test_the_map_tells_who_sits_where() -> None:
+    said = texts(placement_map(seats(), Shape(3, 8)))
+    assert {"A1", "A2", "A3", "A4", "B1", "B2", "B3"} <= set(said)
+    assert said.count("C") == 8  # the job's letter on every accelerator it borrows
+    assert "C: nightly, outside its hours" in said
+
+
+def test_long_maps_end_with_a_count() -> None:
+    places = seat((serving(H200, 160, 8),), 160, Shape(20, 8))
+    assert "and 4 more servers" in texts(placement_map(places, Shape(20, 8)))
+
+
+def test_words_and_numbers_come_from_the_reader() -> None:
+    dutch = Words(say=lambda message: f"«{message}»", number=lambda quantity: f"#{quantity.value:g}")
+    said = texts(rack_elevation((RACK,), dutch))
+    assert "«Rack»" in said
+    assert "#21 · #390 · #406" in said
+    assert str(Message.of("x")) == "x"
+
+
+@pytest.mark.parametrize(
+    ("words", "width", "shown"), [("short", 100, "short"), ("a rather long name", 40, "a ra…")]
+)
+def test_names_are_cut_to_their_place(words: str, width: float, shown: str) -> None:
+    assert clip(words, width) == shown
