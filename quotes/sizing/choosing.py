@@ -1,8 +1,9 @@
 """Which of the legal systems become the three proposals, and how each is summed up."""
 
 from collections.abc import Callable, Mapping, Sequence
+from decimal import Decimal
 
-from catalog.quantity import Message, Money, Quantity, noop
+from catalog.quantity import Message, Quantity, noop
 from configurator.workload import Workload
 from quotes.sizing.assumptions import Assumptions
 from quotes.sizing.candidates import Draft
@@ -64,17 +65,16 @@ def _same(one: Draft, other: Draft) -> bool:
     )
 
 
-def recommended_tier(chosen: Mapping[Tier, Draft], workload: Workload) -> Tier:
-    """Balanced, unless the budget reaches only for less or there is no such proposal."""
-    affordable = [
-        tier
-        for tier in (Tier.BALANCED, Tier.ROOM_TO_GROW, Tier.LEAN)
-        if tier in chosen
-        and (workload.budget.max_eur is None or chosen[tier].price_eur <= workload.budget.max_eur)
-    ]
-    if Tier.BALANCED in affordable:
-        return Tier.BALANCED
-    return Tier.LEAN if Tier.LEAN in affordable or not affordable else affordable[0]
+def recommended_tier(chosen: Mapping[Tier, Draft], workload: Workload, assumptions: Assumptions) -> Tier:
+    """Balanced when it is within the budget and its headroom does not cost out of proportion; else lean."""
+    lean = chosen[Tier.LEAN]
+    balanced = chosen.get(Tier.BALANCED)
+    if balanced is None:
+        return Tier.LEAN
+    ratio = Decimal(str(assumptions.advised_price_ratio))
+    limit = workload.budget.max_eur
+    affordable = limit is None or balanced.price_eur <= limit
+    return Tier.BALANCED if affordable and balanced.price_eur <= ratio * lean.price_eur else Tier.LEAN
 
 
 # ── words ───────────────────────────────────────────────────────────────────────────────────────────────────────
@@ -93,9 +93,9 @@ def answer(candidate: Candidate, economics: Economics | None) -> Message:
     )
     facts = {
         "system": head,
-        "load": does(candidate.loads[0]),
+        "load": _all_loads(candidate.loads),
         "power": Quantity(value=system.power.wall_w / 1000, unit="kW", digits=2),
-        "price": Money(amount=candidate.price_eur.quantize(candidate.price_eur.__class__(1000))),
+        "price": Quantity(value=float(candidate.price_eur), unit="EUR", digits=3),
     }
     if economics and economics.break_even_month is not None:
         text = noop(
@@ -103,6 +103,13 @@ def answer(candidate: Candidate, economics: Economics | None) -> Message:
         )
         return Message.of(text, month=round(economics.break_even_month), **facts)
     return Message.of(noop("{system}: {load}; at most {power}; about {price} without VAT."), **facts)
+
+
+def _all_loads(loads: Sequence[LoadOption]) -> Message:
+    clause = does(loads[0])
+    for load in loads[1:]:
+        clause = Message.of(noop("{clause}; {next}"), clause=clause, next=does(load))
+    return clause
 
 
 def does(load: LoadOption) -> Message:
@@ -166,6 +173,8 @@ def cons(tier: Tier, draft: Draft, others: Sequence[Draft]) -> tuple[Message, ..
         found.append(Message.of(noop("The highest price of the proposals.")))
     if rivals and all(draft.screened.wall_w > other.screened.wall_w for other in rivals):
         found.append(Message.of(noop("The highest power draw of the proposals.")))
+    if draft.accelerator.architecture.startswith("Grace"):
+        found.append(Message.of(noop("Arm processors: check that all your software runs on them.")))
     if draft.screened.nodes == 1:
         found.append(Message.of(noop("One server: maintenance stops the service.")))
     return tuple(found)

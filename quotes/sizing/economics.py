@@ -89,6 +89,10 @@ class Rented(NamedTuple):
     instances: int
     hours_per_month: float  # of the busiest load
     monthly_eur: float
+    once_eur: float  # jobs that run a single time
+
+    def total_eur(self, months: float) -> float:
+        return self.once_eur + self.monthly_eur * months
 
 
 def rented(
@@ -96,18 +100,23 @@ def rented(
 ) -> Rented:
     """Instances are rented whole and stopped outside the busy hours; jobs are rented by the hour they run."""
     profiles = {service.name: service.profile for service in workload.services}
-    instances, busiest, monthly = 0, 0.0, 0.0
+    single_runs = {job.name for job in workload.jobs if job.runs_per_month == 0}
+    instances, busiest, monthly, once = 0, 0.0, 0.0, 0.0
     for load in loads:
         count = ceil(load.gpus / offer.accelerator_count)
+        rate = count * float(offer.hourly_eur)
         if load.load in profiles:
             hours = busy_hours_per_month(profiles[load.load], assumptions)
         else:
             hours = load.gpu_hours_per_month / load.gpus
+        if load.load in single_runs and load.speed.run_hours:
+            once += rate * load.speed.run_hours.value
         instances = max(instances, count)
         busiest = max(busiest, hours)
-        monthly += count * hours * float(offer.hourly_eur)
-    monthly += assumptions.cloud_administration_h_per_month * assumptions.administration_eur_per_h
-    return Rented(offer, instances, busiest, monthly)
+        monthly += rate * hours
+    if monthly:
+        monthly += assumptions.cloud_administration_h_per_month * assumptions.administration_eur_per_h
+    return Rented(offer, instances, busiest, monthly, once)
 
 
 def cheapest_rent(
@@ -124,7 +133,7 @@ def cheapest_rent(
             if _comparable(offer) and offer.accelerator_sku in cloud_options
             if _one_instance_holds(offer, cloud_options[offer.accelerator_sku])
         ),
-        key=lambda found: found.monthly_eur,
+        key=lambda found: found.total_eur(workload.growth.horizon_years * 12),
         default=None,
     )
 
@@ -141,10 +150,17 @@ def _one_instance_holds(offer: CloudOffer, loads: Sequence[LoadOption]) -> bool:
 # ── the comparison ──────────────────────────────────────────────────────────────────────────────────────────────
 
 
-def break_even_month(purchase_eur: float, own_eur_month: float, cloud_eur_month: float) -> float | None:
-    """Months until owning has cost as much as renting: capex / (cloud rate − own running cost); None = never."""
-    saving = cloud_eur_month - own_eur_month
-    return purchase_eur / saving if saving > 0 else None
+def break_even_month(
+    purchase_eur: float, own_eur_month: float, cloud_eur_month: float, cloud_once_eur: float = 0
+) -> float | None:
+    """Months until owning has cost as much as renting: capex / (cloud rate − own running cost); None = never.
+
+    What is rented once counts from the first month.
+    """
+    missing, saving = purchase_eur - cloud_once_eur, cloud_eur_month - own_eur_month
+    if missing <= 0:
+        return 0
+    return missing / saving if saving > 0 else None
 
 
 def economics(
@@ -179,14 +195,14 @@ def economics(
         total_eur=_eur(float(purchase_eur) + own_month * limit - residual),
         residual_eur=_eur(residual),
         cloud=_alternative(rent, catalog) if rent else None,
-        cloud_total_eur=_eur(rent.monthly_eur * limit) if rent else None,
+        cloud_total_eur=_eur(rent.total_eur(limit)) if rent else None,
         break_even_month=even if even is not None and even <= limit else None,
         break_even_low=low,
         break_even_high=high,
         curve=CostYears(
             months=tuple(int(month) for month in months),
             own_eur=tuple(float(value) for value in float(purchase_eur) + own_month * months),
-            cloud_eur=tuple(float(value) for value in rent.monthly_eur * months) if rent else (),
+            cloud_eur=tuple(rent.total_eur(float(month)) for month in months) if rent else (),
         ),
         figures=_figures(candidate, workload, assumptions, yearly, rent, even),
         findings=findings,
@@ -201,9 +217,13 @@ def _band(
     swing = yearly["energy"] / 12 * assumptions.electricity_band_pct / 100
     spread = assumptions.cloud_price_band_pct / 100
     return (
-        break_even_month(purchase, own, rent.monthly_eur),
-        break_even_month(purchase, own - swing, rent.monthly_eur * (1 + spread)),
-        break_even_month(purchase, own + swing, rent.monthly_eur * (1 - spread)),
+        break_even_month(purchase, own, rent.monthly_eur, rent.once_eur),
+        break_even_month(
+            purchase, own - swing, rent.monthly_eur * (1 + spread), rent.once_eur * (1 + spread)
+        ),
+        break_even_month(
+            purchase, own + swing, rent.monthly_eur * (1 - spread), rent.once_eur * (1 - spread)
+        ),
     )
 
 

@@ -148,7 +148,7 @@ def _running_cost(draft: Draft, workload: Workload, assumptions: Assumptions) ->
 
 
 def _finish(chosen: Mapping[Tier, Draft], context: _Context) -> tuple[SizedSystem, ...]:
-    recommended = choosing.recommended_tier(chosen, context.workload)
+    recommended = choosing.recommended_tier(chosen, context.workload, context.assumptions)
     everyone = list(chosen.values())
     systems = []
     for tier in Tier:
