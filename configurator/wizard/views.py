@@ -235,7 +235,7 @@ def _clash_page(request: HttpRequest, draft: Draft, asked: Step, clash: tuple[st
 
 def _jump(request: HttpRequest, draft: Draft, asked: Step, assessment: Assessment) -> HttpResponse:
     """The answers are saved; `go` says where to."""
-    go, token = request.POST.get("go", "next"), draft.token
+    go, token = request.POST.get("go", "stay" if request.POST.get("pick") else "next"), draft.token
     here = reverse("wizard:step", args=[token, asked.slug])
     back_to_check = request.POST.get("return") == CHECK
     suffix = "?return=check" if back_to_check else ""
@@ -376,7 +376,7 @@ def workload(request: HttpRequest, token: str, form: str) -> HttpResponse:
         return redirect("wizard:step", token, CHECK)
     content_type, write = WORKLOAD_FORMS[form]
     response = HttpResponse(
-        write(wanted.model_dump(mode="json")), content_type=f"{content_type}; charset=utf-8"
+        write(as_plain(wanted)), content_type=f"{content_type}; charset=utf-8"
     )
     response.headers["Content-Disposition"] = f'attachment; filename="workload.{form}"'
     return response
