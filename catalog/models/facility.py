@@ -34,7 +34,7 @@ PURPOSES = [
 class Service(Article):
     kind_key = "service"
 
-    unit = models.CharField(_("unit"), max_length=30, help_text=_("server, rack, GPU, day, 3 years, …"))
+    unit = models.CharField(_("sold per"), max_length=30, help_text=_("server, rack, GPU, day, 3 years, …"))
     purpose = models.CharField(
         _("used for"),
         max_length=30,
