@@ -179,8 +179,8 @@ class _Words(HTMLParser):
                 self._keep(value or "")
 
     def _keep(self, text: str) -> None:
-        # Units, symbols and single letters are the same in both languages; the product's name is a name.
-        words = re.sub(r"&\w+;|Rekenkracht|PDF", "", text)
+        # Units, abbreviations and the product's name are the same in both languages; `page--wide` is a class name.
+        words = re.sub(r"&\w+;|Rekenkracht|\b[A-Z]{2,5}\b|\b\w+--\w+\b", "", text)
         if re.search(r"[^\W\d_]{3,}", words):
             self.found.append(" ".join(words.split()))
 
