@@ -29,7 +29,8 @@ class Line(NamedTuple):
     percent: Decimal | None = None  # of the hardware, instead of a price
 
     def times(self, count: int, group: str | None = None) -> "Line":
-        return self._replace(quantity=self.quantity * count, group=group or self.group)
+        sku, quantity, role, old_group, why, params, percent = self  # quicker than _replace
+        return Line(sku, quantity * count, role, group or old_group, why, params, percent)
 
 
 class Broken(NamedTuple):
@@ -62,7 +63,7 @@ def merged(lines: Iterable[Line]) -> list[Line]:
     for line in lines:
         key = (line.sku, line.group)
         seen = found.get(key)
-        found[key] = seen._replace(quantity=seen.quantity + line.quantity) if seen else line
+        found[key] = line._replace(quantity=seen.quantity + line.quantity) if seen else line
     return list(found.values())
 
 
@@ -72,22 +73,22 @@ def fixed_eur(lines: Iterable[Line], parts: "Parts") -> Decimal:
     return sum((price[line.sku] * line.quantity for line in lines if line.percent is None), Decimal(0))
 
 
-def hardware_eur(lines: Iterable[Line], parts: "Parts") -> Decimal:
-    """List price of the lines that are neither service nor licence: what percentages are taken of."""
-    price = parts.price
-    return sum((price[line.sku] * line.quantity for line in lines if line.role not in SERVICES), Decimal(0))
-
-
 def total_eur(lines: Iterable[Line], parts: "Parts") -> Decimal:
-    """Everything, percentage lines included, each rounded half up to whole cents."""
-    lines = list(lines)
-    hardware = hardware_eur(lines, parts)
-    percentages = (
-        (hardware * line.percent / 100).quantize(CENT, ROUND_HALF_UP)
-        for line in lines
-        if line.percent is not None
+    """Everything; percentages are of the lines that are neither service nor licence, rounded half up to the cent."""
+    price = parts.price
+    total = hardware = Decimal(0)
+    percentages = []
+    for line in lines:
+        if line.percent is not None:
+            percentages.append(line.percent)
+            continue
+        net = price[line.sku] * line.quantity
+        total += net
+        if line.role not in SERVICES:
+            hardware += net
+    return total + sum(
+        ((hardware * percent / 100).quantize(CENT, ROUND_HALF_UP) for percent in percentages), Decimal(0)
     )
-    return fixed_eur(lines, parts) + sum(percentages, Decimal(0))
 
 
 def longest_lead(lines: Iterable[Line], parts: "Parts") -> tuple[int | None, str]:

@@ -13,12 +13,12 @@ from catalog.specs import AcceleratorSpec, CatalogSnapshot, ServerSpec, SwitchSp
 from configurator.workload import Workload
 from quotes.sizing.assumptions import Assumptions
 from quotes.sizing.bill import Broken, Line, bill_lines, broken, longest_lead, merged, total_eur
-from quotes.sizing.chassis import accelerator_rules, counts_allowed, server_rules
+from quotes.sizing.chassis import counts_allowed
 from quotes.sizing.extras import rack_lines, service_lines
 from quotes.sizing.fabric import Fabric, fabric_result, plan_fabric
 from quotes.sizing.facility import Box, Layout, lay_out, server_box, stands_alone
 from quotes.sizing.networks import Networks, plan_networks
-from quotes.sizing.node import NodePlan, compose_node, node_build, plan_node
+from quotes.sizing.node import NodePlan, compose_node, node_build, pairing, plan_parts
 from quotes.sizing.parts import Parts, parts_of
 from quotes.sizing.placing import Shape, smallest_shape
 from quotes.sizing.recipe import NodeDemand, NodeRecipe, demand_of
@@ -156,10 +156,7 @@ def plan_system(
     recipe: SystemRecipe | None = None,
 ) -> SystemPlan | Broken:
     """The fewest servers that hold the loads; with fewer accelerators in each where supplies or site ask for it."""
-    wrong = next(server_rules(server, parts), None)
-    if wrong is None and accelerator is not None:
-        wrong = next(accelerator_rules(server, accelerator, parts), None)
-    if wrong:
+    if wrong := pairing(server, accelerator, parts):
         return wrong
     builder = _Builder(accelerator, server, loads, workload, parts, assumptions, recipe or SystemRecipe())
     if accelerator is None:
@@ -256,7 +253,7 @@ class _Builder:
         return self.server.onboard_fabric_gbit_s or max(link, self.assumptions.fabric_gbit_s_per_gpu)
 
     def _node(self, shape: Shape, demand: NodeDemand) -> NodePlan | Broken:
-        return plan_node(
+        return plan_parts(
             self.server, self.accelerator, shape.gpus, demand, self.parts, self.assumptions, self.recipe.node
         )
 
@@ -331,7 +328,7 @@ class _Builder:
         )
         lines = merged(
             [
-                *(line.times(nodes) for line in node.lines),
+                *(node.lines if nodes == 1 else (line.times(nodes) for line in node.lines)),
                 *(fabric.lines if fabric else ()),
                 *(networks.lines if networks else ()),
                 *(store.lines if store else ()),

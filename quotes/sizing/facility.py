@@ -153,13 +153,13 @@ def lay_out(
     if wrong := next((wrong for other in others if (wrong := _too_much(other, limits))), None):
         return wrong
     racks = _server_racks(box, nodes, limits, own, parts)
-    bins: list[list[Box]] = []
+    bins: list[_Bin] = []
     if others and len(racks) == 1 and racks[0][1] == 1:
-        bins = [racks.pop()[0]]
+        bins = [_Bin(racks.pop()[0])]
     for other in sorted(others, key=lambda item: -item.units):
         _first_fit(bins, other, limits, own)
     plans: list[tuple[RackPlan, int]] = []
-    for boxes, number in [*racks, *((boxes, 1) for boxes in bins)]:
+    for boxes, number in [*racks, *((bin_.boxes, 1) for bin_ in bins)]:
         plan = _rack_plan(tuple(boxes), limits, own, parts)
         if isinstance(plan, Broken):
             return plan
@@ -212,42 +212,64 @@ def _server_racks(
     return racks + ([([box] * rest, 1)] if rest else [])
 
 
-def _first_fit(bins: list[list[Box]], box: Box, limits: Limits, own: bool) -> None:
-    """Into the first rack with room, else into a new one. Racks without accelerators stay within room air."""
-    for boxes in bins:
-        together = [*boxes, box]
-        servers = any(item.kind == "node" for item in boxes)
-        wet = any(item.liquid for item in boxes)
-        most = (
-            limits.watts if wet else limits.dry_watts if servers else min(limits.air_watts, limits.dry_watts)
-        )
-        watts = sum(item.watts for item in together)
+class _Bin:
+    """A rack while it fills, with its sums kept up to date."""
+
+    __slots__ = ("boxes", "c13", "c19", "first_watts", "kg", "servers", "units", "watts", "wet")
+
+    def __init__(self, boxes: Sequence[Box]) -> None:
+        self.boxes: list[Box] = []
+        self.units = self.watts = self.kg = 0.0
+        self.c13 = self.c19 = 0
+        self.servers = any(box.kind == "node" for box in boxes)
+        self.wet = any(box.liquid for box in boxes)
+        self.first_watts = boxes[0].watts
+        for box in boxes:
+            self.add(box)
+
+    def add(self, box: Box) -> None:
+        self.boxes.append(box)
+        self.units += box.units
+        self.watts += box.watts
+        self.kg += box.kg or 0
+        self.c13 += box.c13
+        self.c19 += box.c19
+
+    def takes(self, box: Box, limits: Limits, own: bool) -> bool:
+        """One feed pair per rack, unless its first box needs more; without accelerators, room air only."""
+        most = limits.watts if self.wet else limits.dry_watts
+        if not self.servers:
+            most = min(most, limits.air_watts)
+        watts = self.watts + box.watts
         if (
-            sum(item.units for item in together) <= limits.units
-            and watts <= min(most, max(limits.feed_w, boxes[0].watts))
-            and sum(item.kg or 0 for item in together) <= limits.kg
-            and (own or _strip(together, ceil(watts / limits.feed_w - 1e-9), limits))
+            self.units + box.units > limits.units
+            or watts > min(most, max(limits.feed_w, self.first_watts))
+            or self.kg + (box.kg or 0) > limits.kg
         ):
-            boxes.append(box)
+            return False
+        pairs = ceil(watts / limits.feed_w - 1e-9)
+        return own or _strip(watts, self.c13 + box.c13, self.c19 + box.c19, pairs, limits) is not None
+
+
+def _first_fit(bins: list[_Bin], box: Box, limits: Limits, own: bool) -> None:
+    for bin_ in bins:
+        if bin_.takes(box, limits, own):
+            bin_.add(box)
             return
-    bins.append([box])
+    bins.append(_Bin([box]))
 
 
-def _strip(boxes: Sequence[Box], pairs: int, limits: Limits) -> PduSpec | None:
-    """The cheapest power strip of which one per feed carries these boxes, with outlets enough."""
-    c13, c19 = sum(box.c13 for box in boxes), sum(box.c19 for box in boxes)
-    watts = sum(box.watts for box in boxes)
-    share = limits.feed_w / limits.feed_amps  # watts per ampere of breaker
-    return next(
-        (
-            strip
-            for strip in limits.strips
-            if strip.outlets_c13 * pairs >= c13
+def _strip(watts: float, c13: int, c19: int, pairs: int, limits: Limits) -> PduSpec | None:
+    """The cheapest power strip of which one per feed carries these watts, with outlets enough."""
+    share = limits.feed_w / limits.feed_amps * pairs  # watts per ampere of breaker
+    for strip in limits.strips:
+        if (
+            strip.outlets_c13 * pairs >= c13
             and strip.outlets_c19 * pairs >= c19
-            and strip.amps * share * pairs >= watts - 1e-6
-        ),
-        None,
-    )
+            and strip.amps * share >= watts - 1e-6
+        ):
+            return strip
+    return None
 
 
 def _rack_plan(boxes: tuple[Box, ...], limits: Limits, own: bool, parts: Parts) -> RackPlan | Broken:
@@ -273,7 +295,8 @@ def _rack_plan(boxes: tuple[Box, ...], limits: Limits, own: bool, parts: Parts) 
     pairs = max(ceil(watts / limits.feed_w - 1e-9), 1)
     if own:
         return RackPlan(boxes, pairs, None, cooling)
-    strip = _strip(boxes, pairs, limits)
+    c13, c19 = sum(box.c13 for box in boxes), sum(box.c19 for box in boxes)
+    strip = _strip(watts, c13, c19, pairs, limits)
     return RackPlan(boxes, pairs, strip, cooling, unit) if strip else _no_strip(boxes, watts, limits)
 
 

@@ -11,7 +11,7 @@ from quotes.sizing.chassis import (
     server_rules,
     supply_rules,
 )
-from quotes.sizing.fitting import recipe_rules
+from quotes.sizing.fitting import nic_rules, recipe_rules
 from quotes.sizing.node_findings import NodePlan, node_findings, small_plug
 from quotes.sizing.parts import Parts, parts_of
 from quotes.sizing.recipe import NodeDemand, NodeRecipe, choose_recipe
@@ -30,8 +30,39 @@ def plan_node(
     recipe: NodeRecipe | None = None,
 ) -> NodePlan | Broken:
     """The cheapest legal server, or the one that `recipe` describes; the first broken rule otherwise."""
+    wrong = pairing(server, accelerator, parts)
+    if wrong is None and accelerator is not None:
+        wrong = next(count_rules(server, accelerator, count), None)
+    return wrong or plan_parts(server, accelerator, count, demand, parts, assumptions, recipe)
+
+
+def pairing(server: ServerSpec, accelerator: AcceleratorSpec | None, parts: Parts) -> Broken | None:
+    """The first rule that server and accelerator break whatever their number; None when they go together."""
+
+    def check() -> Broken | None:
+        wrong = next(server_rules(server, parts), None)
+        if wrong is None and accelerator is not None:
+            wrong = next(accelerator_rules(server, accelerator, parts), None)
+        return wrong
+
+    return parts.remember(("pairing", parts.key_of(server), parts.key_of(accelerator)), check)
+
+
+def plan_parts(
+    server: ServerSpec,
+    accelerator: AcceleratorSpec | None,
+    count: int,
+    demand: NodeDemand,
+    parts: Parts,
+    assumptions: Assumptions,
+    recipe: NodeRecipe | None = None,
+) -> NodePlan | Broken:
+    """As `plan_node`, for a server and a number of accelerators that are known to go together."""
+    if server.status is ServerStatus.COMPLETE_SYSTEM:
+        return _complete(server, accelerator, count, parts, assumptions)
     if recipe is not None:
-        return _plan_node(server, accelerator, count, demand, parts, assumptions, recipe)
+        wrong = next(recipe_rules(server, accelerator, count, recipe, demand, parts, assumptions), None)
+        return wrong or _supplied(server, accelerator, count, recipe, parts, assumptions)
     key = (
         "node",
         parts.key_of(server),
@@ -40,57 +71,58 @@ def plan_node(
         demand,
         parts.key_of(assumptions),
     )
-    return parts.remember(
-        key, lambda: _plan_node(server, accelerator, count, demand, parts, assumptions, None)
-    )
+    return parts.remember(key, lambda: _by_rule(server, accelerator, count, demand, parts, assumptions))
 
 
-def _plan_node(
+def _by_rule(
     server: ServerSpec,
     accelerator: AcceleratorSpec | None,
     count: int,
     demand: NodeDemand,
     parts: Parts,
     assumptions: Assumptions,
-    recipe: NodeRecipe | None,
 ) -> NodePlan | Broken:
-    if wrong := _first(server, accelerator, count, parts):
-        return wrong
-    if server.status is ServerStatus.COMPLETE_SYSTEM:
-        return _complete(server, accelerator, count, parts, assumptions)
-    for frugal in (False, True):
-        chosen = recipe or choose_recipe(
-            server, accelerator, count, demand, parts, assumptions, frugal=frugal
-        )
-        if isinstance(chosen, Broken):
-            return chosen
-        wrong = next(recipe_rules(server, accelerator, count, chosen, demand, parts, assumptions), None)
-        if wrong:
-            return wrong
-        dc_w, estimated = dc_watts(server, accelerator, count, chosen, parts, assumptions)
-        fits = 0
-        surviving = server.psu_surviving_w
-        if surviving is not None and dc_w > surviving:
-            if not frugal and recipe is None:
-                continue
-            fits = _count_that_fits(server, accelerator, count, chosen, surviving, parts, assumptions)
-        if wrong := next(supply_rules(server, accelerator, count, dc_w, fits), None):
-            return wrong
-        return _composed(server, accelerator, count, chosen, dc_w, estimated, parts, assumptions)
-    raise AssertionError("the second round returns")
+    """The cheapest parts; where the supplies do not carry them, the ones that draw less."""
+    answer = _with_chosen(server, accelerator, count, demand, parts, assumptions, frugal=False)
+    if isinstance(answer, NodePlan) or answer.rule != "supply":
+        return answer
+    frugal = _with_chosen(server, accelerator, count, demand, parts, assumptions, frugal=True)
+    return frugal if isinstance(frugal, NodePlan) else answer
 
 
-def _first(
-    server: ServerSpec, accelerator: AcceleratorSpec | None, count: int, parts: Parts
-) -> Broken | None:
-    """The first broken rule that does not depend on the parts chosen."""
-    if wrong := next(server_rules(server, parts), None):
-        return wrong
-    if accelerator is None:
-        return None
-    return next(accelerator_rules(server, accelerator, parts), None) or next(
-        count_rules(server, accelerator, count), None
-    )
+def _with_chosen(
+    server: ServerSpec,
+    accelerator: AcceleratorSpec | None,
+    count: int,
+    demand: NodeDemand,
+    parts: Parts,
+    assumptions: Assumptions,
+    *,
+    frugal: bool,
+) -> NodePlan | Broken:
+    chosen = choose_recipe(server, accelerator, count, demand, parts, assumptions, frugal=frugal)
+    if isinstance(chosen, Broken):
+        return chosen
+    # what is chosen by rule keeps the other rules by construction; a test holds it
+    wrong = next(nic_rules(server, accelerator, count, chosen, demand, parts), None)
+    return wrong or _supplied(server, accelerator, count, chosen, parts, assumptions)
+
+
+def _supplied(
+    server: ServerSpec,
+    accelerator: AcceleratorSpec | None,
+    count: int,
+    recipe: NodeRecipe,
+    parts: Parts,
+    assumptions: Assumptions,
+) -> NodePlan | Broken:
+    """The server with these parts, if its supplies carry it after the failure they must survive."""
+    dc_w, estimated = dc_watts(server, accelerator, count, recipe, parts, assumptions)
+    surviving = server.psu_surviving_w
+    if surviving is None or dc_w > surviving:
+        fits = _count_that_fits(server, accelerator, count, recipe, surviving or 0, parts, assumptions)
+        return next(supply_rules(server, accelerator, count, dc_w, fits))
+    return _composed(server, accelerator, count, recipe, dc_w, estimated, parts, assumptions)
 
 
 def _count_that_fits(
@@ -175,7 +207,6 @@ def _composed(
         dc_w=dc_w,
         wall_w=wall_w,
         provision_w=max(wall_w, server.planning_power_w or 0),
-        eur=fixed_eur(lines, parts),
         estimated=estimated,
     )
 
@@ -279,7 +310,6 @@ def _complete(
         dc_w=server.planning_power_w * assumptions.psu_efficiency_fraction,
         wall_w=server.planning_power_w,
         provision_w=server.planning_power_w,
-        eur=fixed_eur(lines, parts),
         estimated="planning_power_w" in server.provenance.estimated_fields,
     )
 
@@ -315,7 +345,7 @@ def node_build(plan: NodePlan, demand: NodeDemand, parts: Parts, assumptions: As
         rack_units=plan.server.rack_units,
         weight_kg=plan.server.weight_kg,
         cooling="liquid" if plan.server.cooling == "liquid" else "air",
-        list_price_eur=plan.eur,
+        list_price_eur=fixed_eur(plan.lines, parts),
         lead_time_weeks=weeks,
         lead_time_line=slowest,
         findings=tuple(node_findings(plan, demand, parts, assumptions)),

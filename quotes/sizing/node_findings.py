@@ -1,7 +1,6 @@
 """What the reader must know of one composed server: estimates, unknowns, single points of failure, slower memory."""
 
 from collections.abc import Callable
-from decimal import Decimal
 from typing import NamedTuple
 
 from catalog.quantity import Message, Quantity, noop
@@ -26,7 +25,6 @@ class NodePlan(NamedTuple):
     dc_w: float
     wall_w: float
     provision_w: float
-    eur: Decimal
     estimated: bool
 
 

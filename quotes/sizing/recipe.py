@@ -195,12 +195,12 @@ def roomy(demand: NodeDemand, count: int, assumptions: Assumptions) -> NodeDeman
     return demand if demand.nvme_tb >= least else demand._replace(nvme_tb=least)
 
 
-def drives_needed(drive: DriveSpec, demand: NodeDemand, least: int) -> int:
+def drives_needed(capacity_gb: float, dwpd: float | None, demand: NodeDemand, least: int) -> int:
     """By capacity and by endurance: what is written a day may not exceed what the drives are warranted for."""
-    by_size = ceil(demand.nvme_tb * TB / drive.capacity_gb - 1e-9)
-    daily_tb = drive.capacity_gb / TB * (drive.dwpd or 0)
-    by_wear = ceil(demand.nvme_write_tb_per_day / daily_tb - 1e-9) if daily_tb else 0
-    return max(by_size, by_wear, least)
+    number = max(ceil(demand.nvme_tb * TB / capacity_gb - 1e-9), least)
+    if demand.nvme_write_tb_per_day and dwpd:
+        number = max(number, ceil(demand.nvme_write_tb_per_day * TB / capacity_gb / dwpd - 1e-9))
+    return number
 
 
 def choose_drives(
@@ -208,18 +208,19 @@ def choose_drives(
 ) -> tuple[DriveSpec, int] | Broken | None:
     """The cheapest set of equal drives; None when nothing is asked and the server has no bays."""
     least = min(int(assumptions.nvme_drives_least_count), bays)
-    fitting = [
-        drive
-        for drive in parts.drives_for(server)
-        if drive.dwpd is not None or not demand.nvme_write_tb_per_day
-    ]
-    sets = [(drive, drives_needed(drive, demand, least)) for drive in fitting]
-    possible = [(drive, number) for drive, number in sets if 0 < number <= bays]
-    if possible:
-        return min(possible, key=lambda pair: parts.price[pair[0].sku] * pair[1])
+    best: tuple[float, DriveSpec, int] | None = None
+    largest_gb = 0.0
+    for drive, capacity_gb, dwpd, eur in parts.drive_table(server):
+        if dwpd is None and demand.nvme_write_tb_per_day:
+            continue
+        largest_gb = max(largest_gb, capacity_gb)
+        number = drives_needed(capacity_gb, dwpd, demand, least)
+        if 0 < number <= bays and (best is None or eur * number < best[0]):
+            best = (eur * number, drive, number)
+    if best:
+        return best[1], best[2]
     if not demand.nvme_tb and not demand.nvme_write_tb_per_day:
         return None
-    largest = max((drive.capacity_gb for drive in fitting), default=0) * bays / TB
     return broken(
         "drive_capacity",
         noop(
@@ -228,7 +229,7 @@ def choose_drives(
         noop("Keep the data on shared storage instead of in the server."),
         server=server.name,
         bays=bays,
-        most=round(largest),
+        most=round(largest_gb * bays / TB),
         needed=ceil(demand.nvme_tb),
         daily=ceil(demand.nvme_write_tb_per_day),
     )

@@ -22,12 +22,17 @@ from quotes.sizing.parts import Parts
 
 def limits_for(box: Box, site: Site, parts: Parts, assumptions: Assumptions) -> Limits | Broken:
     """What a rack of this site may hold of this kind of server."""
+    key = ("limits", parts.key_of(site), box.liquid, parts.key_of(assumptions))
+    return parts.remember(key, lambda: _limits(box.liquid, site, parts, assumptions))
+
+
+def _limits(liquid: bool, site: Site, parts: Parts, assumptions: Assumptions) -> Limits | Broken:
     rack = parts.rack(assumptions.rack_units_wanted_count, assumptions.rack_width_wanted_mm)
     if rack is None:
         return broken("rack_none", noop("The catalog has no rack with a price."), stage="catalog")
     water = bool(site.cooling & {"rear_door", "liquid"})
     dry_kw = assumptions.rack_rear_door_kw if water else assumptions.rack_air_kw
-    wet_kw = assumptions.rack_liquid_kw if box.liquid else dry_kw
+    wet_kw = assumptions.rack_liquid_kw if liquid else dry_kw
     site_kw = site.rack_power_max_kw or wet_kw
     kg = rack.load_max_kg or UNLIMITED
     if site.floor_load_kg_m2 is not None and rack.width_mm and rack.depth_mm and rack.weight_kg is not None:

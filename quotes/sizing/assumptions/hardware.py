@@ -63,14 +63,14 @@ class HardwareAssumptions(Frozen):
         2,
         1,
         4,
-        noop("Host memory as a multiple of accelerator memory, for training"),
+        noop("Host memory as a multiple of accelerator memory for training, when the load does not say"),
         "common rule of system builders; published training hosts carry 1.4–2.8 times",
     )
     ram_serving_factor: float = _count(
         1,
         0.25,
         4,
-        noop("Host memory as a multiple of accelerator memory, for serving"),
+        noop("Host memory as a multiple of accelerator memory for serving, when the load does not say"),
         "rule of thumb: at least the accelerator memory",
     )
     ram_floor_factor: float = _count(
@@ -98,7 +98,12 @@ class HardwareAssumptions(Frozen):
     )
     # ── clusters ──
     fabric_gbit_s_per_gpu: float = _count(
-        400, 100, 800, noop("Cluster network port per training accelerator"), REFERENCE, "Gbit/s"
+        400,
+        100,
+        800,
+        noop("Cluster network port on the board, when its speed is unknown"),
+        REFERENCE,
+        "Gbit/s",
     )
     fabric_manager_leaves_count: float = _count(
         8,
