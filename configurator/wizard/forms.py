@@ -7,16 +7,8 @@ from django import forms
 from django.core.exceptions import ValidationError
 from django.utils.translation import gettext as _
 
-from configurator.wizard.fields import (
-    DONT_KNOW,
-    UNKNOWN,
-    AmountField,
-    Question,
-    Stored,
-    is_unknown,
-    raw_of,
-    tidy,
-)
+from configurator.wizard.fields import DONT_KNOW, UNKNOWN, Question, Stored, is_unknown, raw_of, tidy
+from configurator.wizard.number_fields import AmountField
 from configurator.wizard.situation import Situation
 
 UNKNOWN_BOX = "_unknown"

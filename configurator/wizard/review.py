@@ -23,6 +23,7 @@ class Row(NamedTuple):
 
 class Section(NamedTuple):
     title: str
+    about: str  # the use case, when there are several
     rows: list[Row]
 
 
@@ -45,7 +46,7 @@ def sections(token: str, answers: Answers, catalog: CatalogSnapshot, assessment:
             if is_active(question, seen, stored)
         ]
         if rows:
-            made.append(Section(step.heading, rows))
+            made.append(Section(step.heading, step.about, rows))
     return made
 
 

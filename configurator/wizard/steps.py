@@ -12,15 +12,11 @@ from configurator.wizard.fields import Question, Stored
 from configurator.wizard.forms import StepForm, questions_asked
 from configurator.wizard.presets import PRESETS
 from configurator.wizard.questions.data import DataForm
-from configurator.wizard.questions.load import (
-    LanguageServiceForm,
-    LanguageTrainingForm,
-    RateServiceForm,
-    RateTrainingForm,
-)
 from configurator.wizard.questions.model import LanguageModelForm, RateModelForm
 from configurator.wizard.questions.plan import PlanForm
+from configurator.wizard.questions.service import LanguageServiceForm, RateServiceForm
 from configurator.wizard.questions.site import SiteForm
+from configurator.wizard.questions.training import LanguageTrainingForm, RateTrainingForm
 from configurator.wizard.questions.use import UseForm
 from configurator.wizard.situation import (
     CHECK,
@@ -73,14 +69,17 @@ class Step:
 
     @property
     def title(self) -> str:
-        return self._with_use_case(TITLES[self.kind][0])
+        """Short, for the list of steps; with several use cases each begins with its own name."""
+        return self.about if self.kind == MODEL and self.about else str(TITLES[self.kind][0])
 
     @property
     def heading(self) -> str:
-        return self._with_use_case(TITLES[self.kind][1])
+        return str(TITLES[self.kind][1])
 
-    def _with_use_case(self, text: Any) -> str:
-        return f"{text}: {PRESETS[self.use_case].title}" if self.use_case and self.several else str(text)
+    @property
+    def about(self) -> str:
+        """The use case, when there are several; empty otherwise."""
+        return str(PRESETS[self.use_case].title) if self.use_case and self.several else ""
 
     def stored(self, answers: Answers) -> Mapping[str, Stored]:
         return answers.get(self.slug, {})

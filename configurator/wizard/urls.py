@@ -2,13 +2,13 @@
 
 from django.urls import path
 
-from configurator.wizard import views
+from configurator.wizard import plan_views, views
 
 app_name = "wizard"
 urlpatterns = [
     path("", views.start, name="start"),
-    path("plan/<str:token>/", views.plan, name="plan"),
-    path("plan/<str:token>/workload.<str:form>", views.workload, name="workload"),
-    path("plan/<str:token>/copy/", views.copy, name="copy"),
+    path("plan/<str:token>/", plan_views.plan, name="plan"),
+    path("plan/<str:token>/workload.<str:form>", plan_views.workload, name="workload"),
+    path("plan/<str:token>/copy/", plan_views.copy, name="copy"),
     path("plan/<str:token>/<slug:slug>/", views.step, name="step"),
 ]

@@ -8,7 +8,7 @@ from django.test import Client
 
 from configurator.models import Draft
 from configurator.wizard.answers import assess, build_workload
-from configurator.wizard.views import as_plain
+from configurator.wizard.plan_views import as_plain
 from configurator.workload import Workload
 from tests.configurator.pages import walk
 from tests.configurator.scenario_answers import SCENARIOS

@@ -2,9 +2,10 @@
 
 from django.utils.translation import gettext_lazy as _
 
-from configurator.wizard.fields import AmountField, NumberField, yes_no
+from configurator.wizard.fields import yes_no
 from configurator.wizard.forms import StepForm
-from configurator.wizard.questions.load import DATA
+from configurator.wizard.number_fields import AmountField, NumberField
+from configurator.wizard.questions.shared import DATA
 
 
 class DataForm(StepForm):

@@ -13,9 +13,10 @@ from django.utils.translation import gettext_lazy as _
 
 from catalog.specs import CatalogSnapshot, ModelArchitecture
 from configurator import formats
-from configurator.wizard.fields import ChoiceQuestion, NumberField, Question, SelectQuestion, Stored
+from configurator.wizard.fields import ChoiceQuestion, Question, SelectQuestion, Stored
 from configurator.wizard.forms import StepForm
 from configurator.wizard.imported import read_config
+from configurator.wizard.number_fields import NumberField
 from configurator.wizard.presets import DOMAIN_NAMES, PRESETS, RATE_MODELS
 from configurator.wizard.situation import Situation
 from configurator.workload import Domain, UseCase
@@ -53,12 +54,13 @@ def size_of(model: ModelArchitecture) -> str:
 
 
 def models_by_size(catalog: CatalogSnapshot) -> list[tuple[Any, Any, list[ModelArchitecture]]]:
-    """The catalog's language models in three groups (name, hint, models), each from small to large."""
+    """The catalog's language models in groups (name, hint, models), each from small to large."""
     known = sorted(catalog.models, key=lambda model: (billions(model), model.name.casefold()))
-    groups, floor = [], -1.0
+    groups, floor = [], 0.0
     for ceiling, name, hint in SIZES:
         groups.append((name, hint, [model for model in known if floor < billions(model) <= ceiling]))
         floor = ceiling
+    groups.append((_("Other"), _("size not stated"), [model for model in known if not billions(model)]))
     return [group for group in groups if group[2]]
 
 

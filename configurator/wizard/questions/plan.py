@@ -2,16 +2,9 @@
 
 from django.utils.translation import gettext_lazy as _
 
-from configurator.wizard.fields import (
-    ChoiceQuestion,
-    DateQuestion,
-    ManyQuestion,
-    MoneyField,
-    NumberField,
-    TextQuestion,
-    yes_no,
-)
+from configurator.wizard.fields import ChoiceQuestion, DateQuestion, ManyQuestion, TextQuestion, yes_no
 from configurator.wizard.forms import StepForm
+from configurator.wizard.number_fields import MoneyField, NumberField
 
 
 class PlanForm(StepForm):

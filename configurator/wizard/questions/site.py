@@ -4,8 +4,9 @@ from decimal import Decimal
 
 from django.utils.translation import gettext_lazy as _
 
-from configurator.wizard.fields import ChoiceQuestion, ManyQuestion, NumberField, yes_no
+from configurator.wizard.fields import ChoiceQuestion, ManyQuestion, yes_no
 from configurator.wizard.forms import StepForm
+from configurator.wizard.number_fields import NumberField
 
 # Amperes and phases of one feed.
 FEEDS = {
