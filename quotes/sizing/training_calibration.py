@@ -75,7 +75,7 @@ class TrainingCalibration(Frozen):
     generations: Mapping[str, GenerationRates]
     stacks: Mapping[str, float]  # times that moved elements cross memory, by software family
     speed: SpeedFactors = SpeedFactors()
-    memory: Mapping[str, MemoryFactors]  # by software family
+    memory: Mapping[str, Mapping[str, float]]  # fields of MemoryFactors by software family
     residuals: tuple[Residual, ...] = ()
     evidence: tuple[MeasuredRun, ...] = ()
 
@@ -84,7 +84,7 @@ class TrainingCalibration(Frozen):
         return self.generations.get(generation, self.generations["other"])
 
     def memory_factors(self, stack: str) -> MemoryFactors:
-        return self.memory.get(stack, self.memory["typical"])
+        return MemoryFactors(**self.memory.get(stack, self.memory["typical"]))
 
     def interval(self, quantity: Quantity, *regimes: str) -> Residual:
         """The residual quantiles of the first regime that has any; the general one is always there."""

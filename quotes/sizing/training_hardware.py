@@ -3,8 +3,6 @@
 from catalog.quantity import Frozen
 from catalog.specs import AcceleratorSpec, FormFactor
 
-NOMINAL_POWER_W = 700  # of the SXM5 board on which the Hopper efficiencies were fitted
-
 
 class TrainingGpu(Frozen):
     """Data-sheet figures: dense TFLOPS, GB/s, GiB. `link_gb_s` is to all peers together, both directions."""
@@ -22,6 +20,7 @@ class TrainingGpu(Frozen):
     fabric_gbit_s: float = 400  # per GPU, to other servers
     pcie_gb_s: float = 25  # one direction, used when there is no link
     power_w: float | None = None
+    power_share: float = 1.0  # of the power that the data-sheet rate of its class is reached at
 
     def peak_tflops(self, precision: str) -> float:
         """Dense peak of `precision`; the next wider format when the chip lacks it."""

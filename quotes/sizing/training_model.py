@@ -42,10 +42,12 @@ class TrainedModel(NamedTuple):
     moved_elements: float  # by normalisation, activation, residual and copy kernels
     routed_elements: float  # tokens sent to experts
     kept_elements: float  # saved for the backward pass when nothing is recomputed
+    kept_expert_elements: float  # of them, inside routed experts
     kept_heads: float  # attention heads whose 32-bit statistics are kept
     largest_layer_params: float
     layers: int
     hidden: int
+    head_dim: int
     vocabulary: int
     experts: int
     expert_width: int
@@ -108,10 +110,12 @@ def trained_model(arch: ModelArchitecture) -> TrainedModel:
         routed_elements=moe_layers * chosen * expert_input,
         kept_elements=4 * arch.layers * arch.hidden + attention_layers * attention_width
         + feed_forward_width + moe_layers * chosen * expert_input + 4 * arch.linear_layers * mixer_width,
+        kept_expert_elements=moe_layers * chosen * (matrices * arch.expert_width + expert_input),
         kept_heads=attention_layers * arch.query_heads,
         largest_layer_params=largest,
         layers=arch.layers,
         hidden=arch.hidden,
+        head_dim=arch.value_dim or arch.head_dim,
         vocabulary=arch.vocabulary,
         experts=arch.experts,
         expert_width=arch.expert_width,
@@ -134,9 +138,15 @@ def adapter_params(model: TrainedModel, rank: ArrayLike) -> NDArray[np.float64]:
     return np.asarray(rank, float) * model.adapter_width
 
 
-def attention_flops(model: TrainedModel, sequence_tokens: ArrayLike) -> NDArray[np.float64]:
-    """Forward FLOPs of attention scores and values per token; a causal token sees half the sequence on average."""
+def attention_flops(
+    model: TrainedModel, sequence_tokens: ArrayLike, *, window_skipped: float = 1.0
+) -> NDArray[np.float64]:
+    """Forward FLOPs of attention scores and values per token; a causal token sees half the sequence on average.
+
+    `window_skipped`: share of the keys outside a sliding window that the kernel really skips.
+    """
     sequence = np.asarray(sequence_tokens, float)
     window = np.where(np.asarray(model.sliding_window) > 0, model.sliding_window, sequence)
-    full = model.attention_flops_per_key * sequence / 2
-    return full + model.sliding_flops_per_key * np.minimum(sequence / 2, window)
+    half = sequence / 2
+    seen = half - window_skipped * np.maximum(half - window, 0)
+    return model.attention_flops_per_key * half + model.sliding_flops_per_key * seen

@@ -33,7 +33,9 @@ from quotes.sizing.training_hardware import TrainingGpu, training_gpu
 from quotes.sizing.training_layouts import RECOMPUTES, SHARDINGS, SIZES_ABOVE_NEED, Grid, gpu_counts, grid
 from quotes.sizing.training_memory import (
     GIB,
+    LOSSES,
     STATES,
+    Adapter,
     Batch,
     Loss,
     Split,
@@ -133,7 +135,7 @@ def batch_of(plan: Plan, layout: Grid, split: Split, loss: Loss) -> Batch:
         micro_batch=layout.micro_batch,
         recompute=(layout.recompute == 2).astype(float),
         selective=(layout.recompute == 1).astype(float),
-        loss=loss,
+        loss=LOSSES.index(loss),
         in_flight=np.minimum(in_flight_layers(split), np.maximum(micro_batches, 1.0)),
     )
 
@@ -150,13 +152,15 @@ def memory_of(plan: Plan, layout: Grid, calibration: TrainingCalibration, loss: 
     factors = calibration.memory_factors(STACK)
     split = split_of(layout)
     batch = batch_of(plan, layout, split, loss)
-    rank = {"frozen_bytes": plan.base_bytes, "adapter_rank": plan.job.lora_rank} if plan.frozen else {}
-    everywhere = training_memory(plan.model, states_of(plan, "fsdp"), split, batch, factors, **rank)
-    if plan.frozen or plan.job.optimizer == "adamw_8bit":
-        return everywhere
-    main = training_memory(plan.model, states_of(plan, "zero1"), split, batch, factors)
+    adapter = Adapter(float(plan.frozen), plan.base_bytes, plan.job.lora_rank)
     zero1 = layout.sharding == SHARDINGS.index("zero1")
-    return TrainingMemory(*(np.where(zero1, a, b) for a, b in zip(main, everywhere, strict=True)))
+    states = States(
+        *(
+            np.where(zero1, main, everywhere)
+            for main, everywhere in zip(states_of(plan, "zero1"), states_of(plan, "fsdp"), strict=True)
+        )
+    )
+    return training_memory(plan.model, states, split, batch, factors, adapter)
 
 
 class Machines(NamedTuple):
@@ -438,7 +442,7 @@ def breakdown(
     memory = memory_of(plan, layout, calibration, loss)
     device, weights = float(memory.device(factors)[0]) / GIB, float(memory.weights[0]) / GIB
     optimizer = float(memory.optimizer[0] + memory.gradients[0]) / GIB
-    runtime = factors.runtime_gib
+    runtime = float(factors.runtime_gib)
     rest = max(device - weights - optimizer - runtime, 0.0)
     optimizer = min(optimizer, max(device - weights - runtime, 0.0))
     return MemoryBreakdown(

@@ -38,9 +38,11 @@ class SpeedFactors(Frozen):
         3.5  # time = (compute^p + communication^p)^(1/p): infinite = perfect hiding, 1 = none
     )
     bubble: float = 0.4  # share of the textbook pipeline bubble that is felt
+    head_stage: float = 0.3  # share of the head's work that a pipeline cannot balance over its stages
+    power: float = 0.5  # rates go with (power limit / nominal power) to this power
     step_s_per_doubling: float = 0.005  # waiting for the slowest, per doubling of the nodes
-    step_s: float = 0.008
-    expert_compute: float = 0.9  # grouped products against dense ones
+    head_half: float = 20.0  # attention rate = d / (d + this), relative to heads of 128
+    window_skipped: float = 0.5  # share of the keys outside a sliding window that training kernels skip
     expert_width_half: float = 800.0  # width of an expert at which half the rate is lost
     routing_passes: float = 3.0
     all_to_all: float = 0.25
@@ -69,7 +71,10 @@ class Work(NamedTuple):
     frozen: ArrayLike  # 1: low-rank adapter on a base without gradients
     base_bytes: ArrayLike  # per weight in memory; below 1 it is expanded to 16 bit in every pass
     moved_passes: ArrayLike  # times that moved elements cross memory, by software stack
-    software_months: ArrayLike = 0.0  # how much older the software is than the newest measured (August 2026)
+    step_s: ArrayLike = (
+        0.0  # what an optimiser step costs once, by software stack: host time, launches, logging
+    )
+    software_age_months: ArrayLike = 0.0  # against the newest measured (August 2026)
     full_sharding: ArrayLike = 0.0  # 1: weights sharded, gathered for every micro-batch
     gradient_sharding: ArrayLike = 0.0  # 1: gradients reduced every micro-batch, weights gathered once a step
     shard_ranks: ArrayLike = 0.0  # ranks over which states are sharded; 0 = all data-parallel ranks
@@ -116,10 +121,11 @@ def token_time(
     # kernels, per token of the whole replica
     products = (model.matrix_flops * passes_products + model.head_flops * head_passes) / chip.matrix_flops_s
     shape = model.expert_width / (model.expert_width + factors.expert_width_half)
-    grouped = chip.matrix_flops_s * factors.expert_compute * (shape + _TINY)
-    experts = model.expert_flops * passes_products / grouped
+    experts = model.expert_flops * passes_products / (chip.matrix_flops_s * (shape + _TINY))
     repeats = 1 + FLASH_BACKWARD + np.maximum(recompute, selective)
-    attention = attention_flops(model, batch.sequence_tokens) * repeats / chip.attention_flops_s
+    narrow = (model.head_dim + factors.head_half) / (128 + factors.head_half) * 128 / model.head_dim
+    scores = attention_flops(model, batch.sequence_tokens, window_skipped=factors.window_skipped)
+    attention = scores * repeats * narrow / chip.attention_flops_s
     elements = model.moved_elements * np.asarray(work.moved_passes, float)
     elements = elements + model.mixer_elements * factors.mixer_passes
     elements = elements + model.routed_elements * factors.routing_passes
@@ -135,13 +141,17 @@ def token_time(
     context = factors.context_parallel * model.layers * model.hidden * (cp - 1) / 2 / link * tp
     exchange_rate = np.where(ep <= np.asarray(chip.domain, float), link, chip.fabric_b_s)
     exchange = factors.all_to_all * model.routed_elements * 8 * (ep - 1) / np.maximum(ep, 1) / exchange_rate
-    months = np.asarray(work.software_months, float)
+    months = np.asarray(work.software_age_months, float)
     pct = np.where(
         np.asarray(model.experts) > 0, factors.expert_software_pct_per_month, factors.software_pct_per_month
     )
     age = (1 + pct / 100) ** months
     inside = (products + experts + attention + moved + expand + launches + tensor + context + exchange) * age
     bubble = inside * factors.bubble * (pp - 1) / (virtual * micro_batches)
+    head = model.head_flops * head_passes / chip.matrix_flops_s
+    bubble = (
+        bubble + factors.head_stage * head * (pp - 1) * age
+    )  # every stage waits for the one with the head
     busy = inside + bubble
 
     # data parallelism: hides behind the work of a micro-batch (full sharding) or of a step
@@ -153,7 +163,9 @@ def token_time(
     trained = np.where(frozen, 0.0, local_params(model, split))
     optimizer = OPTIMIZER_BYTES * trained / np.maximum(dp, 1) / memory
     doublings = np.log2(np.maximum(gpus / np.asarray(chip.node_gpus, float), 1.0))
-    per_step = (optimizer + factors.step_s + factors.step_s_per_doubling * doublings) / per_gpu_tokens
+    per_step = (
+        optimizer + np.asarray(work.step_s, float) + factors.step_s_per_doubling * doublings
+    ) / per_gpu_tokens
     return TokenTime(
         products * age, experts * age, attention * age, moved * age, launches * age, expand * age,
         (tensor + context) * age, exchange * age, bubble, communication, overlapped - busy, per_step,

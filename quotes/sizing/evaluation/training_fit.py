@@ -6,7 +6,7 @@ and software share their weight, so that a table with many variants does not out
 
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -32,15 +32,20 @@ class Prior(NamedTuple):
 SPEED_PRIORS = (
     Prior("launch_us", 20, 0.8), Prior("logit_bytes", 10, 0.8), Prior("selective_recompute", 0.5, 0.5),
     Prior("tensor_parallel", 1.0, 0.6), Prior("context_parallel", 1.0, 1.0), Prior("sharding", 1.0, 0.6),
-    Prior("overlap_power", 3.5, 0.4), Prior("bubble", 1.0, 0.3), Prior("step_s_per_doubling", 0.01, 1.0),
-    Prior("step_s", 0.02, 1.0), Prior("expert_compute", 0.6, 0.4), Prior("expert_width_half", 500, 0.8),
+    Prior("overlap_power", 3.5, 0.4), Prior("bubble", 1.0, 0.3), Prior("head_stage", 0.3, 0.7), Prior("power", 0.6, 0.4), Prior("step_s_per_doubling", 0.01, 1.0),
+    Prior("expert_width_half", 500, 0.8), Prior("head_half", 30, 0.8), Prior("window_skipped", 0.5, 0.4),
     Prior("routing_passes", 6.0, 0.8), Prior("all_to_all", 1.0, 0.8), Prior("expert_sharding", 1.0, 0.5),
     Prior("mixer_passes", 30, 1.0), Prior("dequantise", 1.0, 0.8), Prior("software_pct_per_month", 0.5, 0.7),
     Prior("expert_software_pct_per_month", 3.0, 0.5),
 )  # fmt: skip
-PRODUCT_PRIOR = {"bf16": 0.65, "fp8": 0.55, "mxfp8": 0.5, "nvfp4": 0.35}
-ATTENTION_PRIOR = 0.35
-MOVED_PRIOR = 3.0
+REPEATS_PRODUCTS = frozenset(
+    {"torchtitan", "fsdp_compiled"}
+)  # whose selective recomputation repeats products
+PRODUCTS = 0.65  # share of the 16-bit peak, every generation
+PRECISIONS = {"bf16": 1.0, "fp8": 0.85, "mxfp8": 0.8, "nvfp4": 0.55}  # of that share
+ATTENTION = 0.35
+MOVED = 3.0
+STEP_S = 0.02
 
 
 class Table(NamedTuple):
@@ -75,6 +80,7 @@ def table_of(runs: Sequence[Run]) -> Table:
         "domain": column(lambda run: run.hardware.link_domain or 1),
         "fabric": column(lambda run: run.hardware.fabric_gbit_s / 8 * 1e9),
         "node": column(lambda run: run.hardware.node_gpus),
+        "power": column(lambda run: run.hardware.power_share),
     }
     return Table(
         model=stack_models([trained_model(run.arch) for run in runs]),
@@ -87,11 +93,11 @@ def table_of(runs: Sequence[Run]) -> Table:
         batch=Batch(
             sequence_tokens=column(lambda run: run.sequence_tokens), micro_batch=column(lambda run: run.micro_batch),
             recompute=column(lambda run: run.recompute == "full"),
-            selective=column(lambda run: run.recompute == "selective" and run.stack == "fsdp_compiled"),
+            selective=column(lambda run: run.recompute == "selective" and run.stack in REPEATS_PRODUCTS),
         ),
         work=Work(
             frozen=column(lambda run: run.frozen), base_bytes=column(lambda run: run.base_bytes), moved_passes=1.0,
-            software_months=column(lambda run: -run.software_months),
+            software_age_months=column(lambda run: run.software_age_months),
             full_sharding=column(lambda run: run.sharding == "fsdp"),
             gradient_sharding=column(lambda run: run.sharding == "zero2"),
             shard_ranks=column(lambda run: run.shard_ranks),
@@ -105,20 +111,21 @@ def table_of(runs: Sequence[Run]) -> Table:
 
 
 def time_table(
-    table: Table, products: Vector, attention: Vector, moved: Vector, factors: SpeedFactors
+    table: Table, products: Vector, attention: Vector, moved: Vector, step: Vector, factors: SpeedFactors
 ) -> TokenTime:
     """Seconds per token and GPU of every run, from efficiencies given per run."""
     hardware = table.hardware
+    clock = hardware["power"] ** factors.power
     chip = Chip(
-        matrix_flops_s=hardware["peak"] * products,
-        attention_flops_s=hardware["bf16"] * attention,
+        matrix_flops_s=hardware["peak"] * products * clock,
+        attention_flops_s=hardware["bf16"] * attention * clock,
         memory_b_s=hardware["memory"],
         link_b_s=hardware["link"],
         domain=hardware["domain"],
         fabric_b_s=hardware["fabric"],
         node_gpus=hardware["node"],
     )
-    work = table.work._replace(moved_passes=moved)
+    work = table.work._replace(moved_passes=moved, step_s=step)
     return token_time(
         table.model, chip, table.split, table.batch, work, factors,
         gpus=table.gpus, global_batch_tokens=table.batch_tokens,
@@ -171,17 +178,26 @@ class SpeedFit(NamedTuple):
 
     names: tuple[str, ...]
     point: Vector
+    where: Mapping[str, int]
 
-    def value(self, name: str) -> float:
-        return float(np.exp(self.point[self.names.index(name)]))
+    def value(self, name: str, default: float) -> float:
+        index = self.where.get(name)
+        return default if index is None else float(np.exp(self.point[index]))
 
 
 def _parameters(table: Table) -> tuple[tuple[str, ...], Vector, Vector]:
+    """Names, priors and spreads: shared values with room for each generation, precision and software to differ."""
+    generations, stacks = sorted(set(table.generations)), sorted(set(table.stacks))
     pairs = sorted(set(zip(table.generations, table.precisions, strict=True)))
     priors = [
-        *(Prior(f"attention:{name}", ATTENTION_PRIOR, 0.4) for name in sorted(set(table.generations))),
-        *(Prior(f"products:{name}:{kind}", PRODUCT_PRIOR[kind], 0.3) for name, kind in pairs),
-        *(Prior(f"moved:{name}", MOVED_PRIOR, 0.6) for name in sorted(set(table.stacks))),
+        Prior("attention", ATTENTION, 0.4),
+        *(Prior(f"attention:{name}", 1, 0.3) for name in generations),
+        *(Prior(f"products:{name}", PRODUCTS, 0.3) for name in generations),
+        *(Prior(f"precision:{kind}", value, 0.25) for kind, value in PRECISIONS.items() if kind != "bf16"),
+        *(Prior(f"products:{name}:{kind}", 1, 0.1) for name, kind in pairs),
+        *(Prior(f"moved:{name}", MOVED, 0.5) for name in stacks),
+        *(Prior(f"step:{name}", STEP_S, 1.0) for name in stacks),
+        *(Prior(f"kernels:{name}", 1.0, 0.25) for name in stacks),
         *SPEED_PRIORS,
     ]
     return (
@@ -191,28 +207,36 @@ def _parameters(table: Table) -> tuple[tuple[str, ...], Vector, Vector]:
     )
 
 
+def product_share(fit: SpeedFit, generation: str, precision: str) -> float:
+    """Fitted share of peak of matrix products; unmeasured pairs follow from generation and precision."""
+    return (
+        fit.value(f"products:{generation}", PRODUCTS)
+        * fit.value(f"precision:{precision}", PRECISIONS[precision])
+        * fit.value(f"products:{generation}:{precision}", 1.0)
+    )
+
+
+def attention_share(fit: SpeedFit, generation: str) -> float:
+    return fit.value("attention", ATTENTION) * fit.value(f"attention:{generation}", 1.0)
+
+
 def speed_seconds(table: Table, fit: SpeedFit) -> TokenTime:
-    """Predicted times of the table's runs. Generations or stacks that the fit lacks take the prior."""
-    where = {name: index for index, name in enumerate(fit.names)}
+    """Predicted times of the table's runs. Generations or software that the fit lacks take the prior."""
 
-    def gather(names: Sequence[str], fallback: Sequence[float]) -> Vector:
-        found = [
-            fit.point[where[name]] if name in where else np.log(other)
-            for name, other in zip(names, fallback, strict=True)
-        ]
-        return np.exp(found)
+    def spread(keys: Sequence[Any], value: Callable[..., float]) -> Vector:
+        known = {key: value(*key) for key in set(keys)}
+        return np.array([known[key] for key in keys])
 
-    count = len(table.stacks)
-    products = gather(
-        [f"products:{name}:{kind}" for name, kind in zip(table.generations, table.precisions, strict=True)],
-        [PRODUCT_PRIOR[kind] for kind in table.precisions],
+    pairs = list(zip(table.generations, table.precisions, strict=True))
+    products = spread(pairs, lambda generation, kind: product_share(fit, generation, kind))
+    attention = spread([(name,) for name in table.generations], lambda name: attention_share(fit, name))
+    attention = attention * spread(
+        [(name,) for name in table.stacks], lambda name: fit.value(f"kernels:{name}", 1.0)
     )
-    attention = gather([f"attention:{name}" for name in table.generations], [ATTENTION_PRIOR] * count)
-    moved = gather([f"moved:{name}" for name in table.stacks], [MOVED_PRIOR] * count)
-    factors = SpeedFactors(
-        **{prior.name: fit.value(prior.name) for prior in SPEED_PRIORS if prior.name in where}
-    )
-    return time_table(table, products, attention, moved, factors)
+    moved = spread([(name,) for name in table.stacks], lambda name: fit.value(f"moved:{name}", MOVED))
+    step = spread([(name,) for name in table.stacks], lambda name: fit.value(f"step:{name}", STEP_S))
+    factors = SpeedFactors(**{prior.name: fit.value(prior.name, prior.value) for prior in SPEED_PRIORS})
+    return time_table(table, products, attention, moved, step, factors)
 
 
 def weights_of(runs: Sequence[Run]) -> Vector:
@@ -229,14 +253,16 @@ def fit_speed(
     """Fit on measured `rates` (tokens/s per GPU). `keep` leaves rows out; `start` warms the search up."""
     table = table or table_of(runs)
     names, prior, spread = _parameters(table)
+    where = {name: index for index, name in enumerate(names)}
     weights = weights_of(runs) * (1.0 if keep is None else keep)
     first = prior if start is None else start.point
     target = -np.log(rates)
 
     def residuals(point: Vector) -> Vector:
-        return np.log(speed_seconds(table, SpeedFit(names, point)).total) - target
+        return np.log(speed_seconds(table, SpeedFit(names, point, where)).total) - target
 
-    return SpeedFit(names, least_squares(residuals, first, prior, spread, weights, iterations=iterations))
+    best = least_squares(residuals, first, prior, spread, weights, iterations=iterations)
+    return SpeedFit(names, best, where)
 
 
 def observed_rate(run: Run) -> float:
@@ -272,12 +298,8 @@ def generation_rates(fit: SpeedFit, runs: Sequence[Run]) -> Mapping[str, Generat
     count = Counter(run.hardware.generation for run in runs)
     return {
         name: GenerationRates(
-            products={
-                kind: round(fit.value(key), 4)
-                for kind in PRODUCT_PRIOR
-                if (key := f"products:{name}:{kind}") in fit.names
-            },
-            attention=round(fit.value(f"attention:{name}"), 4),
+            products={kind: round(product_share(fit, name, kind), 4) for kind in PRECISIONS},
+            attention=round(attention_share(fit, name), 4),
             rows=count[name],
             source="fitted on published runs",
         )

@@ -10,7 +10,17 @@ from typing import Literal, NamedTuple
 from catalog.specs import ModelArchitecture
 from quotes.sizing.architecture import typical_architecture
 from quotes.sizing.training_hardware import TrainingGpu
-from quotes.sizing.training_memory import STATES, Loss, States
+from quotes.sizing.training_memory import (
+    LOSSES,
+    STATES,
+    Adapter,
+    Batch,
+    Loss,
+    MemoryFactors,
+    Split,
+    States,
+    training_memory,
+)
 from quotes.sizing.training_model import attention_flops, trained_model
 
 SUBJECTS = Path(__file__).parent.parent / "data" / "training_subjects.json"
@@ -48,7 +58,7 @@ class Run(NamedTuple):
     micro_batch: float = 1
     global_batch_tokens: float = 0
     recompute: Recompute = "none"
-    software_months: float = 0
+    software_age_months: float = 0
     layout_known: bool = True
     states: States = STATES["adamw"]
     loss: Loss = "eager"
@@ -56,6 +66,10 @@ class Run(NamedTuple):
     full_adapter_ends: bool = False
     measure: Measure = "reserved"
     gibibytes: float = 1.0  # published unit in GiB
+    residual_bytes: float = 2.0
+    unfused_attention: bool = False
+    sequence_parallel: bool = True
+    accumulates_whole: bool = False  # gradients are summed unsharded over micro-batches
     host_offload: bool = False
     measured: float = 0.0  # in the row's own metric
     metric: str = ""
@@ -157,14 +171,15 @@ def token_count(text: str | None) -> float | None:
 
 STACKS: tuple[tuple[str, str], ...] = (
     # source of the row → software family; families share the factors of `TrainingCalibration.stacks`
-    (r"mosaicml", "fsdp_eager"),
+    (r"mosaicml", "llm_foundry"),
     (r"training_results_v.*/results/|mlcommons/training_results.*results", "mlperf"),
-    (r"cases_april|calculon|2205\.05198|mlsys\.org|gpt2\.md", "megatron_2021"),
+    (r"cases_april|calculon|stas00|2205\.05198|mlsys\.org|gpt2\.md", "megatron_2021"),
     (r"bigscience|68810743420|2205\.01068", "megatron_2021"),
-    (r"megatron|performance_summary|moe-modelzoo|2407\.21783|dgxc|stas00", "megatron"),
-    (r"automodel", "fsdp_compiled"),
+    (r"megatron|performance_summary|moe-modelzoo|2407\.21783|dgxc", "megatron"),
+    (r"automodel", "automodel"),
     (r"internevo|colossal", "fsdp_eager"),
-    (r"fms-fsdp|torchtitan|pytorch/ao docs|maxtext|tinyllama|awsome-distributed", "fsdp_compiled"),
+    (r"torchtitan|pytorch/ao docs", "torchtitan"),
+    (r"fms-fsdp|maxtext|tinyllama", "fsdp_compiled"),
     (r"torchtune|torchao", "torchtune"),
     (r"primus", "primus"),
     (r"fms-acceleration", "hf"),
@@ -181,8 +196,13 @@ def stack_of(row: Row) -> str:
     return found
 
 
-def precision_of(row: Row, stack: str, hardware: TrainingGpu) -> Literal["bf16", "fp8", "mxfp8", "nvfp4"]:
+def precision_of(
+    row: Row, stack: str, hardware: TrainingGpu, *, moe: bool
+) -> Literal["bf16", "fp8", "mxfp8", "nvfp4"]:
+    """The arithmetic of most matrix products. The NVFP4 recipes of mixtures of experts keep them in MXFP8."""
     text = row["precision"].lower()
+    if moe and "nvfp4" in text:
+        text = "mxfp8"
     if stack == "mlperf":
         text = "fp8"  # the logs do not say; every submission of these rounds trained in 8 bit where it could
     if hardware.fp8_tflops is None:
@@ -191,6 +211,26 @@ def precision_of(row: Row, stack: str, hardware: TrainingGpu) -> Literal["bf16",
         if name in text:
             return name  # type: ignore[return-value]
     return "bf16"
+
+
+FABRICS: tuple[tuple[str, float], ...] = (
+    # what a source says of its network, in Gb/s per GPU
+    (r"4x100gb roce per node", 50),
+    (r"inter-node network 800gbps", 100),
+    (r"inter-node network 400gbps", 50),
+    (r"4x200gb/s per node|4 x 200g", 100),
+    (r"2xbf3 400gbps for ew", 100),
+    (r"4 omni-path", 50),
+)
+
+
+def fabric_of(row: Row, hardware: TrainingGpu) -> TrainingGpu:
+    """The GPU with the network that the row names, else that of its reference platform."""
+    notes = row["notes"].lower()
+    found = next((rate for pattern, rate in FABRICS if re.search(pattern, notes)), None)
+    if found is None and "bigscience" in row["source_locator"]:
+        found = 50
+    return hardware if found is None else hardware.model_copy(update={"fabric_gbit_s": found})
 
 
 def _method(row: Row) -> Literal["pretrain", "full", "lora", "qlora"]:
@@ -206,6 +246,11 @@ def _base_bytes(row: Row, method: str) -> float:
     return 0.55 if "nf4" in text or ("bnb" in text and "dq" not in text) else 0.53
 
 
+_RECIPES: Mapping[str, Recompute] = {
+    "torchtune": "full", "fsdp_qlora": "full", "fsdp_compiled": "selective", "torchtitan": "selective",
+}  # fmt: skip
+
+
 def _recompute(text: str, stack: str) -> Recompute:
     """What a source means by its checkpointing cell, and what its recipe does when the cell is empty."""
     text = text.lower()
@@ -215,15 +260,40 @@ def _recompute(text: str, stack: str) -> Recompute:
         return "none"
     if text.startswith(("sel", "mlp")):
         return "selective"
-    return {"torchtune": "full", "fsdp_qlora": "full", "fsdp_compiled": "selective", "hf": "none"}.get(
-        stack, "none"
-    )  # type: ignore[return-value]
+    return _RECIPES.get(stack, "none")
 
 
-def _software_months(row: Row) -> float:
-    """Months of a dated software container against August 2026, the newest; 0 when not dated."""
-    found = re.search(r"(\d\d)\.(\d\d)(?:\.\d\d)? ?NeMo", row.get("date", ""))
-    return (int(found[1]) - 26) * 12 + int(found[2]) - 8 if found else 0.0
+def _needed_recompute(run: Run, stack: str) -> Run:
+    """Where a source is silent, full recomputation if the run would not fit without: nobody measures an overflow."""
+    if stack not in {"automodel", "hf", "hf_fused"} or run.recompute != "none":
+        return run
+    shards = run.dp if run.sharding == "fsdp" else 1
+    memory = training_memory(
+        trained_model(run.arch),
+        run.states,
+        Split(tp=run.tp, pp=run.pp, cp=run.cp, dp=run.dp, ep=run.ep, weight_shards=shards, gradient_shards=shards,
+              optimizer_shards=shards),
+        Batch(run.sequence_tokens, run.micro_batch, recompute=0.0, loss=LOSSES.index("chunked")),
+        MemoryFactors(),
+        Adapter(float(run.frozen), run.base_bytes, run.lora_rank),
+    )  # fmt: skip
+    return run._replace(recompute="full") if float(memory.peak) > run.hardware.memory_gib * 2**30 else run
+
+
+NEWEST = 2026 * 12 + 8  # month of the newest software measured
+FRAMEWORKS_AGE = frozenset({"megatron", "mlperf", "primus", "torchtitan", "automodel"})
+
+
+def _software_age(row: Row, stack: str) -> float:
+    """Months by which a dated run is older than the newest measured software; 0 for undated or settled software."""
+    if stack not in FRAMEWORKS_AGE:
+        return 0.0
+    date = row.get("date", "")
+    if found := re.search(r"(\d\d)\.(\d\d)(?:\.\d\d)? ?NeMo", date):
+        return NEWEST - ((2000 + int(found[1])) * 12 + int(found[2]))
+    if found := re.search(r"(20\d\d)(?:-(\d\d))?", date):
+        return NEWEST - (int(found[1]) * 12 + int(found[2] or 6))
+    return 0.0
 
 
 def _degree(row: Row, key: str) -> int:
@@ -244,6 +314,7 @@ def _sequence(text: str, fallback: float | None) -> float | None:
 _SEQUENCES = {
     "mlperf": 8192.0,
     "fsdp_compiled": 4096.0,
+    "torchtitan": 8192.0,
     "primus": 4096.0,
     "torchtune": 512.0,
     "megatron": 8192.0,
@@ -255,7 +326,11 @@ def throughput_run(row: Row) -> Run:
     """A row of training_throughput.csv. NotInScope with the reason when it cannot be predicted."""
     size = number(row["params_b"])
     hardware_key, hardware = subject_gpu(row["gpu"])
+    hardware = fabric_of(row, hardware)
     model, arch = subject_model(row["model"], size)
+    if stack_of(row) == "hf" and model.startswith("llama4"):
+        # This implementation sends every token through every expert and masks afterwards.
+        arch = arch.model_copy(update={"experts_per_token": arch.experts, "active_params_b": None})
     if "Megatron-LM images" in row["source_locator"]:
         model, arch = _core_gpt(row["model"], model, arch)
     stack, method = stack_of(row), _method(row)
@@ -275,23 +350,32 @@ def throughput_run(row: Row) -> Run:
     if found := re.search(r"tp(\d)\+pp(\d)", zero):
         tp, pp = int(found[1]), int(found[2])
     micro = number(row["micro_batch"]) or (1.0 if sequence >= 8192 else 2.0 if sequence >= 4096 else 4.0)
-    if pp > 1 and stack == "fsdp_compiled":
-        micro = 1.0  # the source prints the batch of a replica, cut into single sequences by the pipeline
+    virtual = max(1, int(number(note(row, "vp") or note(row, "vpp")) or 1))
+    if pp > 1 and stack == "torchtitan":
+        # The source prints the batch of a replica; its pipeline cuts it into as many micro-batches as stages.
+        micro, virtual = max(micro / pp, 1.0), 2 if "Interleaved" in row["notes"] else 1
+    if stack == "megatron" and not row["tp"] and not row["pp"]:
+        tp, pp = _usual_megatron(arch, hardware, gpus)
     dp = max(gpus / (tp * pp * cp), 1)
-    batch_tokens = _global_batch(row, sequence, dp * micro)
+    batch_tokens = _global_batch(row, sequence, dp, micro, pp)
     layout_known = stack != "mlperf"
     if not layout_known and batch_tokens:
-        cp = max(1, round(gpus * sequence / batch_tokens))
-    return Run(
+        # Fewer sequences than GPUs: several GPUs share one, inside the fast domain as tensor parallelism.
+        shared = max(1, round(gpus * sequence / batch_tokens))
+        tp = min(shared, 8)
+        cp = max(1, shared // tp)
+    run = Run(
         id=row["id"], model=model, arch=arch, gpu=hardware_key, hardware=hardware, stack=stack, method=method,
-        precision=precision_of(row, stack, hardware), base_bytes=_base_bytes(row, method), gpus=gpus, tp=tp, pp=pp,
-        cp=cp, ep=_degree(row, "ep"), virtual_stages=_virtual(row), sharding=_sharding(zero, method, gpus, tp * pp),
+        precision=precision_of(row, stack, hardware, moe=arch.is_moe), base_bytes=_base_bytes(row, method), gpus=gpus, tp=tp, pp=pp,
+        cp=cp, ep=_degree(row, "ep"), virtual_stages=virtual, sharding=_sharding(zero, method, gpus, tp * pp),
         shard_ranks=int(found[1]) if (found := re.search(r"group=(\d+)", zero)) else 0, sequence_tokens=sequence,
         micro_batch=micro, global_batch_tokens=batch_tokens, recompute=_recompute(row["activation_checkpointing"], stack),
-        software_months=_software_months(row), layout_known=layout_known, measured=float(row["value"]),
+        software_age_months=_software_age(row, stack), layout_known=layout_known, measured=float(row["value"]),
         metric=row["metric"], params_b=size, tokens_trained=token_count(row["tokens_trained"]) or 0.0,
         counted_flops=_counted_flops(row, arch, sequence), source=row["source_title"],
     )  # fmt: skip
+    silent = not row["activation_checkpointing"]
+    return _needed_recompute(run, stack) if silent else run
 
 
 def _counted_flops(row: Row, arch: ModelArchitecture, sequence: float) -> float:
@@ -312,19 +396,26 @@ def _core_gpt(name: str, model: str, arch: ModelArchitecture) -> tuple[str, Mode
     return (key, ModelArchitecture(key=key, name=name, **fields)) if fields else (model, arch)
 
 
-def _virtual(row: Row) -> int:
-    return max(1, int(number(note(row, "vp") or note(row, "vpp")) or 1))
+def _usual_megatron(arch: ModelArchitecture, hardware: TrainingGpu, gpus: int) -> tuple[int, int]:
+    """Tensor and pipeline degrees for a row that gives none: as little as holds 8 bytes per parameter in half a GPU."""
+    params = trained_model(arch).params
+    tp = 8 if params > 2e10 else 1
+    pp = 1
+    while params * 8 / (tp * pp) > 0.5 * hardware.memory_gib * 2**30 and tp * pp * 2 <= gpus:
+        pp *= 2
+    return tp, pp
 
 
-def _global_batch(row: Row, sequence: float, one_pass: float) -> float:
+def _global_batch(row: Row, sequence: float, dp: float, micro: float, pp: int) -> float:
     """Tokens per optimiser step; without a figure one micro-batch, or 32 when a pipeline must be filled."""
-    cell = row["global_batch"]
-    if found := re.match(r"^([\d.]+)\s*([KMBT])?", cell or ""):
+    if found := re.match(r"^([\d.]+)\s*([KMBT])?", row["global_batch"] or ""):
         value = float(found[1])
         if value:
             return value * _SUFFIX[found[2]] if found[2] else value * sequence
+    if per_replica := number(note(row, "batch_per_dp")):
+        return per_replica * dp * sequence
     steps = number(note(row, "ga") or note(row, "grad_accum"))
-    return one_pass * sequence * (steps or (32.0 if _degree(row, "pp") > 1 else 1.0))
+    return dp * micro * sequence * (steps or (32.0 if pp > 1 else 1.0))
 
 
 def _sharding(text: str, method: str, gpus: int, group: int) -> Literal["none", "zero1", "zero2", "fsdp"]:
@@ -352,3 +443,187 @@ def _project_run(
         recompute="selective", layout_known=False, measured=float(row["value"]), metric=row["metric"],
         params_b=number(row["params_b"]), tokens_trained=tokens, source=row["source_title"],
     )  # fmt: skip
+
+
+# ── memory rows ─────────────────────────────────────────────────────────────────────────────────────────────────
+
+GIB_PER_GB = 1e9 / 2**30
+
+
+def memory_run(row: Row) -> Run:
+    """A row of training_memory.csv. NotInScope with the reason when it cannot be predicted."""
+    if "ESTIMATE" in row["notes"]:
+        raise NotInScope("a rule of thumb of a vendor, not a measurement")
+    if "MINIMUM" in row["notes"]:
+        raise NotInScope("an absolute minimum stated by a vendor, not a measured peak")
+    size = number(row["params_b"])
+    model, arch = subject_model(row["model"], size)
+    key, hardware = _memory_gpu(row)
+    stack, method = stack_of(row), _method(row)
+    layout = _memory_layout(row, arch)
+    sequence = _sequence(row["seq_len"], 4096.0 if layout["pp"] > 1 else None)
+    if row["seq_len"] == "default":
+        sequence = 512.0
+    micro = _memory_batch(row, layout)
+    if sequence is None and "Alpaca" in row["notes"]:
+        sequence, micro = 512.0, micro or 2.0
+    if sequence is None:
+        raise NotInScope("the sequence length is not stated")
+    if micro is None and row["micro_batch"].startswith("not stated"):
+        raise NotInScope("the micro-batch is not stated")
+    if "Baseline (unpacked)" in row["notes"]:
+        raise NotInScope("unpacked short examples: the real sequence length is not stated")
+    if not row["micro_batch"] and not row["seq_len"]:
+        raise NotInScope("sequence length and micro-batch are not stated")
+    return Run(
+        id=row["id"], model=model, arch=arch, gpu=key, hardware=hardware, stack=stack, method=method,
+        precision=precision_of(row, stack, hardware, moe=arch.is_moe), base_bytes=_base_bytes(row, method),
+        sequence_tokens=sequence, micro_batch=micro or 1.0,
+        global_batch_tokens=(number(note(row, "gbs")) or 0.0) * sequence,
+        recompute=_memory_recompute(row, stack), states=_states_of(row, stack, method),
+        residual_bytes=_residual_bytes(row, method, layout["sharding"]),
+        sequence_parallel=stack != "megatron_2021" or "sequence parallel" in row["activation_checkpointing"],
+        accumulates_whole="micro_num=" in row["notes"], unfused_attention=_unfused(row, stack, model), loss=_loss_of(row, stack),
+        lora_rank=_rank_of(row), full_adapter_ends="LoRA (emb)" in row["notes"], measure=_measure_of(row),
+        gibibytes=GIB_PER_GB if re.search(r"unit=GB\b|GB as published", row["notes"]) else 1.0,
+        host_offload="offload" in row["sharding"].lower() or "CPU offload" in row["notes"],
+        measured=number(row["peak_mem_gib_per_gpu"]) or 0.0, metric="peak_mem_gib_per_gpu", params_b=size,
+        source=row["source_locator"], **layout,
+    )  # fmt: skip
+
+
+def _memory_gpu(row: Row) -> tuple[str, TrainingGpu]:
+    try:
+        return subject_gpu(row["gpu"])
+    except NotInScope:
+        if row["gpu"] and "not stated" not in row["gpu"]:
+            raise
+        return "unknown", TrainingGpu(
+            name="unknown", generation="other", memory_gib=1e6, bf16_tflops=300, memory_bandwidth_gb_s=2000
+        )
+
+
+def _memory_layout(row: Row, arch: ModelArchitecture) -> dict:
+    """Degrees and sharding from cells such as 'ZeRO-1 dp=8 tp=8 pp=6', 'FSDP2 8', 'tp=2 pp=1 ep=8'."""
+    text = row["sharding"].lower()
+    gpus = int(number(row["gpu_count"]) or 0)
+    found = {name: int(value) for name, value in re.findall(r"\b(tp|pp|dp|ep|cp|vpp)=(\d+)", text)}
+    if both := re.search(r"tp(\d)\+pp(\d)", text):
+        found |= {"tp": int(both[1]), "pp": int(both[2])}
+    tp, pp, ep = found.get("tp", 1), found.get("pp", 1), found.get("ep", 1)
+    cp = int(number(note(row, "cp")) or found.get("cp", 1))
+    if not gpus:
+        gpus = max(tp * pp * cp * found.get("dp", 1), ep)
+    virtual = found.get("vpp", int(number(note(row, "vpp")) or 1))
+    if "v-half" in text or "v-min" in text or "zb" in text:
+        virtual = 1
+    if "naive pipeline" in text:
+        pp = gpus
+    sharding: Literal["none", "zero1", "zero2", "fsdp"] = "none"
+    if re.search(r"fsdp|zero-?3", text) and "ddp (devices" not in text:
+        sharding = "fsdp"
+    elif re.search(r"zero-?2", text):
+        sharding = "zero2"
+    elif re.search(r"zero-?1|distributed", text + row["optimizer"].lower()):
+        sharding = "zero1"
+    return {
+        "gpus": gpus,
+        "tp": tp,
+        "pp": pp,
+        "cp": cp,
+        "ep": ep,
+        "virtual_stages": virtual,
+        "sharding": sharding,
+    }
+
+
+def _memory_batch(row: Row, layout: dict) -> float | None:
+    found = number(re.sub(r"[^\d.]*", "", row["micro_batch"].split("-")[0], count=1) or None)
+    if "per DP" in row["micro_batch"]:
+        return 2.0 if layout["pp"] > 1 else found
+    if found and "torchtitan" in row["source_locator"] and layout["pp"] > 1:
+        return max(found / layout["pp"], 1.0)
+    return found
+
+
+def _memory_recompute(row: Row, stack: str) -> Recompute:
+    text = row["activation_checkpointing"].lower()
+    if text.startswith("litgpt"):
+        return "full" if "fsdp" in row["sharding"].lower() and "devices" not in row["sharding"] else "none"
+    if text.startswith("not stated (off"):
+        return "full" if "fsdp" in row["sharding"].lower() else "none"
+    if text.startswith("selective (per-op)"):
+        return "selective"
+    if text in {"", "not stated"}:
+        return {"megatron": "selective", "torchtitan": "selective", "primus": "none"}.get(stack, "full")  # type: ignore[return-value]
+    return _recompute(text, stack)
+
+
+def _residual_bytes(row: Row, method: str, sharding: str) -> float:
+    """Adapters trained under autocast with full sharding keep the residual stream, and so the saved inputs, in 32 bit."""
+    shards = (
+        sharding == "fsdp"
+        and "fsdp_qlora" not in row["source_locator"]
+        and "litgpt" not in row["source_locator"]
+    )
+    pure = "pure" in row["precision"] or re.search(r"a100_80gb(_granite)?\.csv", row["source_locator"])
+    return 4.0 if method in {"lora", "qlora"} and shards and not pure else 2.0
+
+
+def _unfused(row: Row, stack: str, model: str) -> bool:
+    """Sources whose attention writes its scores out: Megatron before FlashAttention, and model code without it."""
+    if "w/o flash" in row["notes"].lower() or "w/o FlashAttention" in row["notes"]:
+        return True
+    swift = "modelscope/swift" in row["source_locator"]
+    return stack == "megatron_2021" or (swift and not model.startswith("qwen"))
+
+
+def _states_of(row: Row, stack: str, method: str) -> States:
+    text = f"{row['precision']} {row['optimizer']} {row['notes']}".lower()
+    if method in {"lora", "qlora"}:
+        return STATES["adamw"]
+    eight_bit = "8-bit" in text or "8bit" in text or "4-bit" in text
+    if "paged" in text and ("in_bwd" in text or "in_backward" in text):
+        return STATES["adamw_paged_in_backward"]
+    if "in_bwd" in text or "fused in bwd" in text or "in_backward" in text or "optimizer_in_bwd" in text:
+        return STATES["adamw_8bit_in_backward" if eight_bit else "adamw_in_backward"]
+    if eight_bit:
+        return STATES["adamw_8bit"]
+    swift = "modelscope/swift" in row["source_locator"]
+    if swift or "pure" in text or "bf16-true" in text or "bf16 states" in text:
+        return STATES["adamw_pure"]
+    if stack in {"megatron", "megatron_2021", "primus"}:
+        return STATES["adamw_main_gradients"]
+    return STATES["adamw_deepspeed" if "zero" in row["sharding"].lower() else "adamw"]
+
+
+def _loss_of(row: Row, stack: str) -> Loss:
+    notes = row["notes"].lower()
+    if "liger" in notes or "unsloth" in notes:
+        return "fused"
+    if "foak" in notes:
+        return "fast"
+    if stack == "torchtune" and re.search(r"step: (baseline|\+packed|\+compile)", notes):
+        return "eager"
+    if stack == "torchtune":
+        return "chunked"
+    if stack in {"megatron", "megatron_2021", "primus"}:
+        return "chunked"
+    return "eager"
+
+
+def _rank_of(row: Row) -> float:
+    return number(row["lora_rank"]) or 16.0
+
+
+def _measure_of(row: Row) -> Measure:
+    notes = row["notes"].lower()
+    if "nvidia-smi style" in notes or "rounded up" in notes:
+        return "device"
+    if re.search(r"reserved", notes) and not notes.startswith("peak torch allocated"):
+        return "reserved"
+    if "allocat" in notes or "peak active" in notes:
+        return "allocated"
+    if "qwenlm/" in row["source_locator"].lower() or "modelscope/swift" in row["source_locator"]:
+        return "device"
+    return "reserved"
