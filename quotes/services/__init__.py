@@ -1,0 +1,53 @@
+"""What happens to proposals and quotes. Each function that writes is one transaction; each refusal is a sentence.
+
+A proposal is computed, cached by everything it depends on, and never stored. A quote keeps the proposal it was made
+from; issuing freezes everything that is on paper.
+"""
+
+from quotes.services.drafting import create_quote, lines_of, record, refresh_total, reprice
+from quotes.services.life import (
+    accept,
+    decline,
+    expire_due,
+    issue,
+    later_revision,
+    new_revision,
+    obstacles,
+    restore_link,
+    revoke_link,
+    withdraw,
+)
+from quotes.services.paper import document_of, pdf_of
+from quotes.services.privacy import Erased, erase_contact, export_contact, purge
+from quotes.services.proposals import current_assumptions, proposal_for, vat_rate
+from quotes.services.refused import Refused
+from quotes.services.seller import current_seller
+
+__all__ = [
+    "Erased",
+    "Refused",
+    "accept",
+    "create_quote",
+    "current_assumptions",
+    "current_seller",
+    "decline",
+    "document_of",
+    "erase_contact",
+    "expire_due",
+    "export_contact",
+    "issue",
+    "later_revision",
+    "lines_of",
+    "new_revision",
+    "obstacles",
+    "pdf_of",
+    "proposal_for",
+    "purge",
+    "record",
+    "refresh_total",
+    "reprice",
+    "restore_link",
+    "revoke_link",
+    "vat_rate",
+    "withdraw",
+]

@@ -1,0 +1,299 @@
+"""The life of a quote: issue, revise, accept, decline, withdraw, expire, and its customer link."""
+
+from collections.abc import Iterator
+from datetime import date, datetime, timedelta
+from typing import Any
+
+from django.contrib.auth.models import AbstractBaseUser
+from django.db import transaction
+from django.utils import timezone
+from django.utils.translation import gettext as _
+
+from quotes.models import EventKind, NumberSequence, Paper, Quote, QuoteLine, QuoteStatus
+from quotes.models.quote import LINK_AFTER_ACCEPTANCE, LINK_AFTER_VALIDITY, new_link_expiry, new_token
+from quotes.pricing.money import OfferMode, VatMode
+from quotes.pricing.vat import allows, is_vat_id
+from quotes.services.drafting import record
+from quotes.services.paper import fingerprint, keep_paper, make_document, terms_for_issue
+from quotes.services.proposals import today, vat_rate
+from quotes.services.refused import Refused
+from quotes.services.seller import current_seller, current_terms
+from quotes.sizing.results import LineRole
+
+LAST_REVISION = "Z"
+
+
+def _locked(quote: Quote) -> Quote:
+    """The quote as it stands, held until the transaction ends, with all revisions of its number."""
+    if quote.number:
+        list(Quote.objects.select_for_update().filter(number=quote.number).values_list("pk"))
+    return Quote.objects.select_for_update().get(pk=quote.pk)
+
+
+# ── issuing ─────────────────────────────────────────────────────────────────────────────────────────────────────
+
+
+def obstacles(quote: Quote, now: datetime | None = None) -> list[str]:
+    """What still keeps a draft from being issued, as sentences that say what to do."""
+    return list(_obstacles(quote, now or timezone.now()))
+
+
+def _obstacles(quote: Quote, moment: datetime) -> Iterator[str]:
+    if missing := current_seller().missing:
+        yield _("First complete the seller's details: %(fields)s.") % {"fields": ", ".join(missing)}
+    empty = [
+        str(Quote._meta.get_field(name).verbose_name)  # type: ignore[union-attr]
+        for name in ("organisation", "contact_name", "email", "street", "postcode", "city")
+        if not getattr(quote, name)
+    ]
+    if empty:
+        yield _("First complete the customer's details: %(fields)s.") % {"fields": ", ".join(empty)}
+    if current_terms(quote.language, timezone.localdate(moment)) is None:
+        yield _("There are no terms and conditions in this language yet. Add them in the administration.")
+    if quote.is_expired(moment):
+        yield _("The validity lies in the past. Choose a later date.")
+    lines = list(quote.lines.filter(optional=False))
+    if not lines:
+        yield _("A quote needs at least one line.")
+    if quote.offer_mode == OfferMode.FIRM and any(line.demonstration for line in lines):
+        yield _("Demonstration prices are no offer. Set real prices, or make the offer without obligation.")
+    yield from _vat_obstacles(quote, lines, timezone.localdate(moment))
+
+
+def _vat_obstacles(quote: Quote, lines: list[QuoteLine], on: date) -> Iterator[str]:
+    mode = VatMode(quote.vat_mode)
+    if not allows(mode, quote.country):
+        yield _("The kind of VAT does not fit the customer's country.")
+    try:
+        rate = vat_rate(mode, on)
+    except Refused as refusal:
+        yield refusal.sentence
+        return
+    if rate.from_net_eur is not None and quote.net_eur < rate.from_net_eur:
+        yield _("This kind of VAT applies from € %(amount)s only.") % {"amount": rate.from_net_eur}
+    if mode is VatMode.EU_BUSINESS:
+        if not is_vat_id(quote.vat_id, quote.country):
+            yield _("A sale to a business in another EU country needs the customer's VAT number.")
+        elif quote.vat_id_checked_on is None:
+            yield _("Check the customer's VAT number in the register of the EU (VIES) and enter the day.")
+    if mode is VatMode.REVERSE_CHARGE:
+        if not is_vat_id(quote.vat_id, quote.country):
+            yield _("Reverse charge needs the customer's VAT number.")
+        if any(line.role == LineRole.SERVER for line in lines):
+            yield _("Reverse charge is for loose processors; a complete server is outside of it.")
+
+
+@transaction.atomic
+def issue(quote: Quote, by: AbstractBaseUser, *, now: datetime | None = None) -> Quote:
+    """Number, freeze and print a draft. Raises Refused with everything that stands in the way.
+
+    Earlier revisions of the number that are without obligation are withdrawn, on record; a firm one stays open until
+    its date, because it was promised so.
+    """
+    quote = _locked(quote)
+    moment = now or timezone.now()
+    if not quote.is_editable:
+        raise Refused(_("This quote has been issued already."))
+    if troubles := obstacles(quote, moment):
+        raise Refused(troubles)
+    quote.terms = terms_for_issue(quote)
+    quote.number = quote.number or next_number(timezone.localdate(moment).year)
+    quote.issued_at = moment
+    quote.issued_by_id = by.pk
+    document = make_document(quote, number=quote.number, issued_at=moment, terms=quote.terms)
+    quote.net_eur = document.net_eur
+    quote.issued_copy = document.model_dump(mode="json")
+    quote.issued_sha256 = fingerprint(quote.issued_copy)
+    quote.link_expires_on = max(quote.link_expires_on, quote.valid_until + LINK_AFTER_VALIDITY)
+    quote.status = QuoteStatus.ISSUED
+    quote.save()
+    keep_paper(quote, Paper.Kind.ISSUED)
+    record(quote, EventKind.ISSUED, by=str(by), detail=f"{quote.full_number} {quote.issued_sha256[:12]}")
+    _replace_earlier(quote, by)
+    return quote
+
+
+def _replace_earlier(quote: Quote, by: AbstractBaseUser) -> None:
+    earlier = Quote.objects.filter(number=quote.number, status=QuoteStatus.ISSUED).exclude(pk=quote.pk)
+    for old in earlier:
+        detail = quote.full_number
+        if old.offer_mode == OfferMode.WITHOUT_OBLIGATION:
+            old.status = QuoteStatus.WITHDRAWN
+            old.save()
+        else:
+            detail = _("%(number)s; this firm offer stays open until its date") % {
+                "number": quote.full_number
+            }
+        record(old, EventKind.REPLACED, by=str(by), detail=detail)
+
+
+def next_number(year: int) -> str:
+    """The next number of a year: gapless because the row stays locked until the transaction ends."""
+    NumberSequence.objects.get_or_create(year=year)
+    row = NumberSequence.objects.select_for_update().get(year=year)
+    row.last += 1
+    row.save()
+    return f"{year}-{row.last:04d}"
+
+
+# ── revisions ───────────────────────────────────────────────────────────────────────────────────────────────────
+
+
+@transaction.atomic
+def new_revision(quote: Quote, by: AbstractBaseUser) -> Quote:
+    """A draft with the same number and the next letter. The earlier one stays as it is until this is issued."""
+    quote = _locked(quote)
+    if not quote.number:
+        raise Refused(_("This quote has not been issued; you can simply change it."))
+    if Quote.objects.filter(supersedes=quote).exists():
+        raise Refused(_("There is already a later revision of this quote."))
+    if Quote.objects.filter(number=quote.number, status=QuoteStatus.ACCEPTED).exists():
+        raise Refused(_("An accepted quote is an agreement; make a new quote instead."))
+    if quote.is_editable:
+        raise Refused(_("This revision has not been issued; you can simply change it."))
+    if quote.revision == LAST_REVISION:
+        raise Refused(_("There are no letters left for this number; make a new quote."))
+    copy = _copied(quote)
+    copy.revision = chr(ord(quote.revision or "A") + 1)
+    copy.supersedes = quote
+    copy.save()
+    QuoteLine.objects.bulk_create(_copied_line(line, copy) for line in quote.lines.all())
+    record(copy, EventKind.REVISED, by=str(by), detail=quote.full_number)
+    return copy
+
+
+FRESH: dict[str, Any] = {
+    "status": QuoteStatus.DRAFT, "link_revoked": False, "issued_at": None, "issued_by_id": None, "issued_copy": None,
+    "issued_sha256": "", "terms_id": None, "decided_at": None, "decided_by": "", "decided_function": "",
+    "decline_reason": "",
+}  # fmt: skip
+"""What a revision does not take over from its predecessor."""
+
+
+def _copied(quote: Quote) -> Quote:
+    """An unsaved copy of a quote, a draft again, under a link of its own."""
+    names = [field.attname for field in Quote._meta.concrete_fields if not field.primary_key]
+    values = {name: getattr(quote, name) for name in names} | FRESH
+    values |= {
+        "token": new_token(),
+        "link_expires_on": new_link_expiry(),
+        "valid_until": today() + timedelta(days=current_seller().validity_days),
+    }
+    return Quote(**values)
+
+
+def _copied_line(line: QuoteLine, quote: Quote) -> QuoteLine:
+    names = [field.attname for field in QuoteLine._meta.concrete_fields if not field.primary_key]
+    return QuoteLine(**{name: getattr(line, name) for name in names} | {"quote_id": quote.pk})
+
+
+def later_revision(quote: Quote) -> Quote | None:
+    """The latest issued revision of the same number, when it is not this one."""
+    if not quote.number or quote.issued_at is None:
+        return None
+    return (
+        Quote.objects.filter(number=quote.number, issued_at__gt=quote.issued_at)
+        .order_by("-issued_at")
+        .first()
+    )
+
+
+# ── decisions ───────────────────────────────────────────────────────────────────────────────────────────────────
+
+
+@transaction.atomic
+def accept(quote: Quote, *, name: str, function: str, now: datetime | None = None) -> Quote:
+    """The customer agrees. Raises Refused when expired, revoked, decided already or replaced."""
+    quote = _open_for_decision(quote, now or timezone.now())
+    if not name.strip() or not function.strip():
+        raise Refused(_("Say who accepts this quote, and in which function."))
+    quote.status = QuoteStatus.ACCEPTED
+    quote.decided_at = now or timezone.now()
+    quote.decided_by, quote.decided_function = name, function
+    quote.link_expires_on = max(
+        quote.link_expires_on, timezone.localdate(quote.decided_at) + LINK_AFTER_ACCEPTANCE
+    )
+    quote.save()
+    keep_paper(quote, Paper.Kind.ACCEPTED)
+    terms = quote.terms.sha256[:12] if quote.terms else ""
+    record(
+        quote, EventKind.ACCEPTED, by=name, detail=f"{quote.full_number} {quote.issued_sha256[:12]} {terms}"
+    )
+    return quote
+
+
+@transaction.atomic
+def decline(quote: Quote, *, name: str, reason: str = "", now: datetime | None = None) -> Quote:
+    """The customer says no. Raises Refused as `accept` does."""
+    quote = _open_for_decision(quote, now or timezone.now())
+    if not name.strip():
+        raise Refused(_("Say who declines this quote."))
+    quote.status = QuoteStatus.DECLINED
+    quote.decided_at = now or timezone.now()
+    quote.decided_by, quote.decline_reason = name, reason
+    quote.save()
+    record(quote, EventKind.DECLINED, by=name, detail=reason)
+    return quote
+
+
+def _open_for_decision(quote: Quote, moment: datetime) -> Quote:
+    quote = _locked(quote)
+    if quote.status == QuoteStatus.EXPIRED or (
+        quote.status == QuoteStatus.ISSUED and quote.is_expired(moment)
+    ):
+        raise Refused(_("This quote has expired. Ask for a new one."))
+    if quote.status != QuoteStatus.ISSUED or not quote.link_works(timezone.localdate(moment)):
+        raise Refused(_("This quote is not open for a decision."))
+    if Quote.objects.filter(number=quote.number, status=QuoteStatus.ACCEPTED).exists():
+        raise Refused(_("Another revision of this quote has been accepted already."))
+    return quote
+
+
+@transaction.atomic
+def withdraw(quote: Quote, by: AbstractBaseUser, *, now: datetime | None = None) -> Quote:
+    """Take back a draft, or an issued offer that is without obligation. Raises Refused otherwise."""
+    quote = _locked(quote)
+    if quote.status not in {QuoteStatus.DRAFT, QuoteStatus.ISSUED}:
+        raise Refused(_("This quote cannot be withdrawn any more."))
+    if quote.status == QuoteStatus.ISSUED and quote.offer_mode == OfferMode.FIRM:
+        raise Refused(_("A firm offer cannot be withdrawn before its date."))
+    quote.status = QuoteStatus.WITHDRAWN
+    quote.save()
+    record(quote, EventKind.WITHDRAWN, by=str(by))
+    return quote
+
+
+@transaction.atomic
+def expire_due(now: datetime | None = None) -> int:
+    """Mark issued quotes whose validity is over. Returns how many."""
+    last = timezone.localdate(now or timezone.now(), timezone.get_default_timezone())
+    due = list(Quote.objects.select_for_update().filter(status=QuoteStatus.ISSUED, valid_until__lt=last))
+    for quote in due:
+        quote.status = QuoteStatus.EXPIRED
+        quote.save()
+        record(quote, EventKind.EXPIRED)
+    return len(due)
+
+
+# ── the customer's link ─────────────────────────────────────────────────────────────────────────────────────────
+
+
+@transaction.atomic
+def revoke_link(quote: Quote, by: AbstractBaseUser) -> Quote:
+    """From now on the customer's link leads nowhere."""
+    quote = _locked(quote)
+    quote.link_revoked = True
+    quote.save()
+    record(quote, EventKind.LINK_REVOKED, by=str(by))
+    return quote
+
+
+@transaction.atomic
+def restore_link(quote: Quote, by: AbstractBaseUser) -> Quote:
+    """The customer's link works again, for at least as long as a new one."""
+    quote = _locked(quote)
+    quote.link_revoked = False
+    quote.link_expires_on = max(quote.link_expires_on, new_link_expiry())
+    quote.save()
+    record(quote, EventKind.LINK_RESTORED, by=str(by))
+    return quote

@@ -1,0 +1,11 @@
+"""The answer to a step that is not allowed."""
+
+from django.core.exceptions import ValidationError
+
+
+class Refused(ValidationError):
+    """The step is not allowed now; the message says why and what to do."""
+
+    @property
+    def sentence(self) -> str:
+        return " ".join(self.messages)
