@@ -427,7 +427,7 @@ def _written_out(
         amps_per_phase=busiest_w / pairs / assumptions.feed_volts / workload.site.feed_phases,
         findings=(
             *node.findings,
-            *system_findings(plan, loads, workload, storage, racks, parts, assumptions),
+            *system_findings(plan, loads, workload, racks, parts, assumptions),
         ),
         figures=system_figures(plan, workload, storage, racks, assumptions),
         lead_time_weeks=weeks,

@@ -154,7 +154,7 @@ def lay_out(
         return wrong
     racks = _server_racks(box, nodes, limits, own, parts)
     bins: list[_Bin] = []
-    if others and len(racks) == 1 and racks[0][1] == 1:
+    if others and (len(racks) == 2 or racks[0][1] == 1):  # a rack of its own kind may have room for the rest
         bins = [_Bin(racks.pop()[0])]
     for other in sorted(others, key=lambda item: -item.units):
         _first_fit(bins, other, limits, own)

@@ -183,6 +183,14 @@ def dc_watts(
     return total * (1 + (server.fan_pct or 0) / 100), guessed
 
 
+def planning_watts(server: ServerSpec, accelerator: AcceleratorSpec | None, count: int) -> float | None:
+    """The maker's planning figure is for a full server: less the rated power of the accelerators left out."""
+    if server.planning_power_w is None or accelerator is None:
+        return server.planning_power_w
+    left_out = (server.max_accelerators - count) * (accelerator.power_w or 0)
+    return max(server.planning_power_w - left_out, 0)
+
+
 # ── bill ────────────────────────────────────────────────────────────────────────────────────────────────────────
 
 
@@ -206,7 +214,7 @@ def _composed(
         lines=lines,
         dc_w=dc_w,
         wall_w=wall_w,
-        provision_w=max(wall_w, server.planning_power_w or 0),
+        planning_w=planning_watts(server, accelerator, count),
         estimated=estimated,
     )
 
@@ -309,7 +317,7 @@ def _complete(
         lines=tuple(lines),
         dc_w=server.planning_power_w * assumptions.psu_efficiency_fraction,
         wall_w=server.planning_power_w,
-        provision_w=server.planning_power_w,
+        planning_w=server.planning_power_w,
         estimated="planning_power_w" in server.provenance.estimated_fields,
     )
 
@@ -358,6 +366,6 @@ def node_power(plan: NodePlan, assumptions: Assumptions) -> Power:
         wall_w=plan.wall_w,
         expected_w=plan.wall_w * assumptions.load_factor_fraction,
         surviving_psu_w=plan.server.psu_surviving_w,
-        planning_w=plan.server.planning_power_w,
+        planning_w=plan.planning_w,
         estimated=plan.estimated,
     )

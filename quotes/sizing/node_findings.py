@@ -15,7 +15,7 @@ type Note = Callable[..., None]
 
 
 class NodePlan(NamedTuple):
-    """A composed server, cheap to make. Lines are per server; watts: DC, wall (supply losses in) and provisioned."""
+    """A composed server, cheap to make. Lines are per server; `wall_w` includes the losses of the supplies."""
 
     server: ServerSpec
     accelerator: AcceleratorSpec | None
@@ -24,8 +24,13 @@ class NodePlan(NamedTuple):
     lines: tuple[Line, ...]
     dc_w: float
     wall_w: float
-    provision_w: float
+    planning_w: float | None  # the maker's planning figure for so many accelerators
     estimated: bool
+
+    @property
+    def provision_w(self) -> float:
+        """What feeds must carry: the higher of computed and planned."""
+        return max(self.wall_w, self.planning_w or 0)
 
 
 def small_plug(sku: str, parts: Parts) -> bool:
@@ -119,11 +124,6 @@ def _part_findings(
             Severity.WARNING,
             noop("The catalog has no bridge for {accelerator}: the cards talk over PCIe."),
             accelerator=accelerator.name,
-        )
-    if any(not small_plug(sku, parts) for sku, _ in recipe.nics):
-        note(
-            Severity.INFO,
-            noop("Cables from {server} to your own switches are not included: they depend on the switch."),
         )
     _lane_finding(plan, parts, note)
 

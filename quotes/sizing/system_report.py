@@ -16,6 +16,7 @@ from quotes.sizing.facility import (
     floor_load_kg_m2,
     server_box,
 )
+from quotes.sizing.node_findings import small_plug
 from quotes.sizing.parts import Parts
 from quotes.sizing.results import LoadOption, RackPlacement, StoragePlan
 from quotes.sizing.storage import storage_figure
@@ -220,7 +221,6 @@ def system_findings(
     plan: "SystemPlan",
     loads: Sequence[LoadOption],
     workload: Workload,
-    storage: StoragePlan,
     racks: Sequence[RackPlacement],
     parts: Parts,
     assumptions: Assumptions,
@@ -234,7 +234,7 @@ def system_findings(
 
     _power_findings(plan, racks, workload.site, assumptions, note)
     _site_findings(plan, racks, workload.site, note)
-    _data_findings(plan, workload, storage, note)
+    _data_findings(plan, workload, parts, note)
     if plan.nodes == 1 and any(load.spare_replicas for load in loads):
         note(
             Severity.INFO,
@@ -331,7 +331,7 @@ def _site_findings(plan: "SystemPlan", racks: Sequence[RackPlacement], site: Sit
         )
 
 
-def _data_findings(plan: "SystemPlan", workload: Workload, storage: StoragePlan, note: Note) -> None:
+def _data_findings(plan: "SystemPlan", workload: Workload, parts: Parts, note: Note) -> None:
     if workload.data.existing_storage and (plan.need.read_gb_s or plan.need.tb):
         note(
             Severity.INFO,
@@ -346,6 +346,12 @@ def _data_findings(plan: "SystemPlan", workload: Workload, storage: StoragePlan,
             noop("All {tb} TB stand on the drives of the server: keep a copy elsewhere."),
             about="data",
             tb=Quantity(value=plan.need.tb, digits=3),
+        )
+    if not plan.cluster and any(not small_plug(sku, parts) for sku, _ in plan.node.recipe.nics):
+        note(
+            Severity.INFO,
+            noop("Cables from {server} to your own switches are not included: they depend on the switch."),
+            server=plan.node.server.name,
         )
     if plan.store and not plan.cluster:
         note(
