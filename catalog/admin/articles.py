@@ -38,7 +38,7 @@ SPEED = gettext_lazy("Speed")
 
 @admin.register(Accelerator)
 class AcceleratorAdmin(ArticleAdmin):
-    columns = ("architecture", "memory_mib", "memory_bandwidth_gb_s", "power_w", "availability")
+    columns = (("memory_mib", "MiB"), ("memory_bandwidth_gb_s", "GB/s"), ("power_w", "W"), "availability")
     filters = ("availability", "architecture", "form_factor")
     figures = (
         (
@@ -84,7 +84,7 @@ class AccessoryAdmin(ArticleAdmin):
 
 @admin.register(Server)
 class ServerAdmin(ArticleAdmin):
-    columns = ("status", "rack_units", "max_accelerators", "cpu_socket", "cooling")
+    columns = ("status", ("rack_units", "U"), ("max_accelerators", "GPU"), ("cpu_socket", "CPU"), "cooling")
     filters = ("status", "cooling", "cpu_socket")
     autocomplete_fields = ("accelerators",)
     figures = (
@@ -120,7 +120,7 @@ class ServerAdmin(ArticleAdmin):
 
 @admin.register(Cpu)
 class CpuAdmin(ArticleAdmin):
-    columns = ("generation", "socket", "cores", "power_w")
+    columns = ("generation", "socket", "cores", ("power_w", "W"))
     filters = ("generation", "socket")
     figures = (
         (gettext_lazy("What it is"), [("generation", "socket"), ("cores", "sockets_max"), "power_w"]),
@@ -134,14 +134,14 @@ class CpuAdmin(ArticleAdmin):
 
 @admin.register(MemoryModule)
 class MemoryModuleAdmin(ArticleAdmin):
-    columns = ("capacity_gb", "speed_mt_s", "kind")
+    columns = (("capacity_gb", "GB"), ("speed_mt_s", "MT/s"), "kind")
     filters = ("capacity_gb", "speed_mt_s")
     figures = ((gettext_lazy("Figures"), [("kind", "capacity_gb"), ("speed_mt_s", "power_w")]),)
 
 
 @admin.register(Drive)
 class DriveAdmin(ArticleAdmin):
-    columns = ("kind", "form", "capacity_gb", "dwpd")
+    columns = ("kind", "form", ("capacity_gb", "GB"), ("dwpd", "DWPD"))
     filters = ("kind", "form")
     figures = (
         (gettext_lazy("What it is"), [("kind", "form"), ("capacity_gb", "dwpd")]),
@@ -152,7 +152,7 @@ class DriveAdmin(ArticleAdmin):
 
 @admin.register(NetworkCard)
 class NetworkCardAdmin(ArticleAdmin):
-    columns = ("kind", "ports", "port_gbit_s", "infiniband")
+    columns = ("kind", "ports", ("port_gbit_s", "Gbit/s"), "infiniband")
     filters = ("kind", "port_gbit_s", "infiniband")
     figures = (
         (gettext_lazy("What it is"), ["kind", ("ports", "port_gbit_s"), ("connector", "infiniband")]),
@@ -162,7 +162,7 @@ class NetworkCardAdmin(ArticleAdmin):
 
 @admin.register(Switch)
 class SwitchAdmin(ArticleAdmin):
-    columns = ("fabric", "ports", "port_gbit_s", "max_power_w")
+    columns = ("fabric", "ports", ("port_gbit_s", "Gbit/s"), ("max_power_w", "W"))
     filters = ("fabric", "port_gbit_s")
     figures = (
         (
@@ -176,7 +176,7 @@ class SwitchAdmin(ArticleAdmin):
 
 @admin.register(Cable)
 class CableAdmin(ArticleAdmin):
-    columns = ("kind", "gbit_s", "reach_m", "ports")
+    columns = ("kind", ("gbit_s", "Gbit/s"), ("reach_m", "m"), "ports")
     filters = ("kind", "gbit_s")
     figures = (
         (gettext_lazy("Figures"), [("kind", "connector"), ("gbit_s", "ports"), ("reach_m", "power_w")]),
@@ -185,7 +185,7 @@ class CableAdmin(ArticleAdmin):
 
 @admin.register(StorageSystem)
 class StorageSystemAdmin(ArticleAdmin):
-    columns = ("usable_tb", "read_gb_s", "write_gb_s", "tier")
+    columns = (("usable_tb", "TB"), ("read_gb_s", gettext_lazy("read (GB/s)")), "tier")
     filters = ("tier", "scale_out")
     autocomplete_fields = ("licence",)
     figures = (
@@ -202,13 +202,13 @@ class StorageSystemAdmin(ArticleAdmin):
 
 @admin.register(Rack)
 class RackAdmin(ArticleAdmin):
-    columns = ("rack_units", "width_mm", "depth_mm", "load_max_kg")
+    columns = (("rack_units", "U"), "width_mm", "depth_mm", "load_max_kg")
     figures = ((MEASURES, ["rack_units", ("width_mm", "depth_mm"), ("weight_kg", "load_max_kg")]),)
 
 
 @admin.register(Pdu)
 class PduAdmin(ArticleAdmin):
-    columns = ("phases", "amps", "power_kw", "outlets_c19")
+    columns = ("phases", ("amps", "A"), ("power_kw", "kW"), ("outlets_c19", "C19"))
     filters = ("phases", "amps")
     figures = (
         (gettext_lazy("Feed"), [("phases", "amps", "volts"), "power_kw"]),
@@ -218,14 +218,14 @@ class PduAdmin(ArticleAdmin):
 
 @admin.register(CoolingUnit)
 class CoolingUnitAdmin(ArticleAdmin):
-    columns = ("kind", "capacity_kw")
+    columns = ("kind", ("capacity_kw", "kW"))
     filters = ("kind",)
     figures = ((gettext_lazy("Figures"), ["kind", ("capacity_kw", "max_power_w"), "rack_units"]),)
 
 
 @admin.register(Service)
 class ServiceAdmin(ArticleAdmin):
-    columns = ("unit", "purpose", "pct_of_hardware")
+    columns = ("unit", "purpose", ("pct_of_hardware", "%"))
     filters = ("purpose",)
     figures = ((gettext_lazy("What it is"), [("unit", "applies_to"), "purpose", "pct_of_hardware"]),)
 
@@ -235,7 +235,14 @@ class ServiceAdmin(ArticleAdmin):
 
 @admin.register(CloudOffer)
 class CloudOfferAdmin(ArticleAdmin):
-    columns = ("region", "in_eu", "offered_accelerator", "accelerator_count", "hourly", "priced_on")
+    columns = (
+        "region",
+        ("in_eu", "EU"),
+        "offered_accelerator",
+        ("accelerator_count", "GPU"),
+        "hourly",
+        "priced_on",
+    )
     filters = ("in_eu", "plan", "historic")
     autocomplete_fields = ("offered_accelerator",)
     inlines = ()
@@ -258,8 +265,8 @@ class CloudOfferAdmin(ArticleAdmin):
         ),
     )
 
-    def get_list_display(self, request: HttpRequest) -> tuple[str, ...]:
-        return ("name", "vendor", *self.columns, "warnings", "active")
+    def get_list_display(self, request: HttpRequest) -> tuple[Any, ...]:
+        return ("name", "vendor", *self.figure_columns(), "warnings", "active")
 
     def get_list_filter(self, request: HttpRequest) -> tuple[Any, ...]:
         return tuple(each for each in super().get_list_filter(request) if each is not PriceStateFilter)

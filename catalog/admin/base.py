@@ -3,19 +3,21 @@
 from collections.abc import Iterable, Sequence
 from datetime import timedelta
 from decimal import Decimal
+from functools import cache
 from typing import Any
 from urllib.parse import urlencode
 
-from babel.numbers import format_currency
+from babel.numbers import format_currency, format_decimal
 from django.contrib import admin, messages
 from django.contrib.admin import ActionLocation
 from django.db import models
 from django.db.models import F, OuterRef, Q, Subquery
-from django.forms import CheckboxSelectMultiple, Field, ModelForm, model_to_dict
+from django.forms import CheckboxSelectMultiple, Field, FloatField, ModelForm, model_to_dict
 from django.http import HttpRequest, HttpResponse, HttpResponseRedirect
 from django.urls import reverse
 from django.utils import timezone
 from django.utils.html import format_html, format_html_join
+from django.utils.text import capfirst
 from django.utils.translation import get_language, gettext_lazy
 from django.utils.translation import gettext as _
 from simple_history.admin import SimpleHistoryAdmin
@@ -28,9 +30,33 @@ from catalog.models.prices import STALE_DAYS
 type Fieldset = tuple[Any, dict[str, Any]]
 
 
+def reader_locale() -> str:
+    return (get_language() or "en").replace("-", "_")
+
+
 def money(amount: Decimal, currency: str = "EUR") -> str:
     """An amount in the reader's language."""
-    return format_currency(amount, currency, locale=(get_language() or "en").replace("-", "_"))
+    return format_currency(amount, currency, locale=reader_locale())
+
+
+@cache
+def column(field: str, title: Any) -> Any:
+    """A column of a list under a short title, such as the unit of the figure."""
+
+    @admin.display(description=title, ordering=field, empty_value="–")
+    def show(row: Any) -> Any:
+        value = getattr(row, field)
+        return format_decimal(value, locale=reader_locale()) if isinstance(value, int | float) else value
+
+    show.__name__ = field  # names the cell for the style sheet
+    return show
+
+
+class PlainFloatField(FloatField):
+    """Shows 8 as 8 and not as 8.0."""
+
+    def prepare_value(self, value: Any) -> Any:
+        return int(value) if isinstance(value, float) and value.is_integer() else value
 
 
 def warning(text: str) -> str:
@@ -90,8 +116,18 @@ class PriceStateFilter(admin.SimpleListFilter):
 class CatalogAdmin(SimpleHistoryAdmin):
     """A table with a history that anybody can read."""
 
+    object_history_template = "catalog/admin/history.html"
     object_history_list_template = "catalog/admin/history_list.html"
+    formfield_overrides = {models.FloatField: {"form_class": PlainFloatField}}
     list_per_page = 50
+
+    def get_action_choices(
+        self,
+        request: HttpRequest,
+        default_choices: Any = None,
+        action_location: ActionLocation = ActionLocation.CHANGE_LIST,
+    ) -> Any:
+        return super().get_action_choices(request, [("", _("Choose what to do"))], action_location)
 
     def get_history_queryset(
         self, request: HttpRequest, history_manager: Any, pk_name: str, object_id: Any
@@ -134,14 +170,14 @@ class SourcedAdmin(CatalogAdmin):
                 field.name: field for field in self.model._meta.get_fields() if hasattr(field, "verbose_name")
             }
             choices = []
-            for column in self.model.catalog_kind().columns:
-                field = names.get(self.model.attribute(column).removesuffix("_id"))
+            for name in self.model.catalog_kind().columns:
+                field = names.get(self.model.attribute(name).removesuffix("_id"))
                 if field is not None:
-                    choices.append((column, field.verbose_name))
+                    choices.append((name, field.verbose_name))
             return TicksFormField(
                 choices=choices,
                 required=False,
-                label=db_field.verbose_name,
+                label=capfirst(db_field.verbose_name),
                 help_text=db_field.help_text,
                 widget=CheckboxSelectMultiple(attrs={"class": "catalog-ticks"}),
             )
@@ -220,16 +256,19 @@ class ArticleAdmin(SourcedAdmin):
     """A table of one kind of article."""
 
     heading: Sequence[Any] = (("sku", "part_number"), ("vendor", "name"), "category")
-    columns: Sequence[str] = ()
-    """What the list shows of this kind, between the name and the price."""
+    columns: Sequence[str | tuple[str, Any]] = ()
+    """What the list shows of this kind between the name and the price: a field, or a figure and its short title."""
     filters: Sequence[Any] = ()
     inlines: Sequence[Any] = (PriceInline,)
     actions: Sequence[str] = ("copy_as_new", "add_price")
     search_fields = ("sku", "name", "vendor", "part_number")
     list_select_related = ("category",)
 
-    def get_list_display(self, request: HttpRequest) -> Sequence[str]:
-        return ("name", "vendor", "sku", *self.columns, "list_price", "warnings", "active")
+    def get_list_display(self, request: HttpRequest) -> Sequence[Any]:
+        return ("name", "vendor", *self.figure_columns(), "list_price", "warnings", "active")
+
+    def figure_columns(self) -> list[Any]:
+        return [each if isinstance(each, str) else column(*each) for each in self.columns]
 
     def get_list_filter(self, request: HttpRequest) -> Sequence[Any]:
         return (*self.filters, "vendor", FiguresFilter, PriceStateFilter, "confidence", "active")

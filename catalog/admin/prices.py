@@ -16,7 +16,7 @@ from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy, ngettext
 from pydantic import ValidationError as PlanError
 
-from catalog.admin.base import CatalogAdmin, is_stale, warning
+from catalog.admin.base import CatalogAdmin, column, is_stale, warning
 from catalog.importers.price_list import Plan, Terms, apply_prices, plan_prices, read_price_list
 from catalog.importers.tabular import UnreadableTable
 from catalog.models import Margin, Price
@@ -66,7 +66,7 @@ class FreshnessFilter(admin.SimpleListFilter):
 
 
 class HoldsFilter(admin.SimpleListFilter):
-    title = gettext_lazy("holds")
+    title = gettext_lazy("validity")
     parameter_name = "holds"
 
     def lookups(self, request: HttpRequest, model_admin: Any) -> list[tuple[str, str]]:
@@ -135,10 +135,10 @@ class PriceListForm(forms.Form):
 class PriceAdmin(CatalogAdmin):
     form = PriceForm
     list_display = (
-        "article", "amount", "currency", "lead_time_weeks", "valid_from", "valid_until", "stated", "indicative",
+        "article", "amount", column("currency", ""), "lead_time_weeks", "stated", "valid_from", "valid_until",
         "demonstration",
     )  # fmt: skip
-    list_editable = ("amount", "lead_time_weeks", "valid_until")
+    list_editable = ("amount", "lead_time_weeks")
     list_filter = (
         HoldsFilter, FreshnessFilter, "demonstration", "indicative", "currency", "article__category",
         "article__vendor",

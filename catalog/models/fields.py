@@ -8,6 +8,7 @@ from django.core.exceptions import ValidationError
 from django.core.validators import MinValueValidator
 from django.db import models
 from django.db.models import Q
+from django.utils.text import capfirst
 from django.utils.translation import gettext_lazy as _
 
 if TYPE_CHECKING:
@@ -70,7 +71,7 @@ class WordsField(models.JSONField):
         kwargs.pop("encoder", None)
         kwargs.pop("decoder", None)
         common = {
-            "label": self.verbose_name,
+            "label": capfirst(self.verbose_name),
             "help_text": self.help_text,
             "required": not self.blank,
             **kwargs,
