@@ -46,7 +46,8 @@ def column(field: str, title: Any) -> Any:
     @admin.display(description=title, ordering=field, empty_value="–")
     def show(row: Any) -> Any:
         value = getattr(row, field)
-        return format_decimal(value, locale=reader_locale()) if isinstance(value, int | float) else value
+        is_figure = isinstance(value, int | float) and not isinstance(value, bool)
+        return format_decimal(value, locale=reader_locale()) if is_figure else value
 
     show.__name__ = field  # names the cell for the style sheet
     return show
