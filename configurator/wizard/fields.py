@@ -8,10 +8,11 @@ that a Workload is built from. A stored value is one of: what the field's `store
 from collections.abc import Callable, Mapping, Sequence
 from datetime import date
 from decimal import InvalidOperation
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, cast
 
 from django import forms
 from django.core.exceptions import ValidationError
+from django.forms.widgets import ChoiceWidget
 from django.utils.functional import Promise
 from django.utils.translation import gettext, gettext_lazy
 
@@ -63,7 +64,10 @@ class Question(forms.Field):
         shown_if: tuple[str, frozenset[str]] | None = None,
         widget: forms.Widget | None = None,
     ) -> None:
-        super().__init__(label=label, help_text=help_text, required=not optional, widget=widget)
+        # Django's stubs want their own class of lazy text; any lazy text does.
+        super().__init__(
+            label=cast(str, label), help_text=cast(str, help_text), required=not optional, widget=widget
+        )
         self.why, self.unit, self.expert, self.can_skip = why, unit, expert, can_skip
         self.when, self.shown_if = when, shown_if
         self.assumption: Text = ""
@@ -151,10 +155,10 @@ class ChoiceQuestion(Question):
         self.descriptions, self.icons = dict(descriptions or {}), dict(icons or {})
         self.widget.choices = self.choices
 
-    def make_widget(self) -> forms.Select:
+    def make_widget(self) -> ChoiceWidget:
         return forms.RadioSelect()
 
-    def parse(self, text: Any, situation: "Situation") -> str:
+    def parse(self, text: Any, situation: "Situation") -> Any:
         if text not in dict(self.choices):
             raise ValidationError(gettext("Choose one of the answers."))
         return str(text)
@@ -162,7 +166,7 @@ class ChoiceQuestion(Question):
     def missing(self) -> str:
         return gettext("Choose one of the answers.")
 
-    def load(self, stored: Stored) -> str:
+    def load(self, stored: Stored) -> Any:
         if stored not in dict(self.choices):
             raise ValueError(stored)
         return str(stored)
@@ -181,14 +185,14 @@ class SelectQuestion(ChoiceQuestion):
             grouped = list(groups[0][1])
         self.widget.choices = [*grouped, *([("unknown", DONT_KNOW)] if self.can_skip else [])]
 
-    def make_widget(self) -> forms.Select:
+    def make_widget(self) -> ChoiceWidget:
         return forms.Select()
 
 
 class ManyQuestion(ChoiceQuestion):
     """Any of `choices`. Stored as a list."""
 
-    def make_widget(self) -> forms.Select:
+    def make_widget(self) -> ChoiceWidget:
         return forms.CheckboxSelectMultiple()
 
     def parse(self, text: Any, situation: "Situation") -> tuple[str, ...]:

@@ -7,7 +7,16 @@ from django import forms
 from django.core.exceptions import ValidationError
 from django.utils.translation import gettext as _
 
-from configurator.wizard.fields import DONT_KNOW, UNKNOWN, Question, Stored, is_unknown, raw_of, tidy
+from configurator.wizard.fields import (
+    DONT_KNOW,
+    UNKNOWN,
+    ChoiceQuestion,
+    Question,
+    Stored,
+    is_unknown,
+    raw_of,
+    tidy,
+)
 from configurator.wizard.number_fields import AmountField
 from configurator.wizard.situation import Situation
 
@@ -35,7 +44,7 @@ class StepForm(forms.Form):
             data = _as_posted(asked, shown, self.boxes)
         super().__init__(data, initial={**shown, **self.boxes})
         self.fields = {name: question for name, question in self.fields.items() if name in asked}
-        for name, question in list(self.fields.items()):
+        for name, question in list(self.questions()):
             question.situation = situation
             self._say_assumption(name, question)
             if question.can_skip and not question.asks_in_list:
@@ -56,7 +65,7 @@ class StepForm(forms.Form):
         if not question.can_skip:
             return
         text = assumption_text(question, name, self.situation)
-        if question.asks_in_list:
+        if isinstance(question, ChoiceQuestion):
             question.descriptions = {**question.descriptions, "unknown": text}
         else:
             question.assumption = text

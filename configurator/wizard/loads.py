@@ -22,7 +22,7 @@ from configurator.wizard.situation import MODEL
 from configurator.workload import Domain, Method, UseCase
 
 RUNS_PER_MONTH = {"once": 0.0, "daily": 365 / 12, "weekly": 52 / 12, "monthly": 1.0, "quarterly": 1 / 3}
-TOKENS_PER_PIECE = 400  # of a document in an index
+TOKENS_PER_PIECE = 450  # of a document in an index
 RECORDED_HOURS = 8  # of a day in which recordings are worked off
 HOURS_PER_MONTH = 730
 
@@ -37,12 +37,10 @@ def _model(page: Page, path: str) -> tuple[dict[str, Any], ModelArchitecture | N
     catalog = page.situation.catalog
     if source == "advise":
         return _advised(page, path)
-    name, nothing = {"catalog": ("model", {"key": "-"}), "size": ("params_b", {"params_b": 1})}.get(
-        source, ("config", {"params_b": 1})
-    )
+    name = {"catalog": "model", "size": "params_b"}.get(source, "config")
     if not page.says(name):
         page.problem(name, _mistake(page, name))
-        return nothing, None
+        return {}, None
     value = page.get(name)
     if source == "size":
         return {"params_b": float(value)}, None
@@ -130,14 +128,16 @@ def _demand(load: Page, path: str, output: int) -> dict[str, Any]:
     people = load.get("people", f"{path}.users")
     share = load.get("at_once", f"{path}.concurrent_requests")
     at_once = people * share / 100 if isinstance(share, Share) else share
+    if not load.says("people"):
+        people = max(people, ceil(at_once))
     if at_once > people and load.says("at_once"):
         load.problem("at_once", _("That is more people at once than may use it. Change one of the two."))
     pace = load.get("pace", f"{path}.ttft_p95_s")
-    wait, rate = PACES.get(pace, (None, None))
+    first, then = PACES.get(pace, (None, None))
     return {
         "users": int(people),
         "concurrent_requests": float(max(at_once, 1)),
-        **_speed(ttft or wait, speed or rate),
+        **_speed(ttft or first, speed or then),
     }
 
 
@@ -266,6 +266,11 @@ def _items(load: Page, path: str, domain: Domain) -> dict[str, Any]:
 
 
 def rate_training(model: Page, load: Page, path: str) -> dict[str, Any]:
+    if not load.situation.rate_model.trains:
+        message = _(
+            "Nobody published how fast {name} trains. Choose to use it only, or choose another model."
+        )
+        model.problem("task", message.format(name=load.situation.rate_model.name))
     sample_kb = load.get("sample_kb", f"{path}.sample_kb")
     load.get("train_data", f"{path}.samples")  # notes it when it is assumed
     _terabytes, samples = training_data(load, sample_kb)

@@ -37,7 +37,7 @@ class NumberField(Question):
         super().__init__(label, widget=widget, **rest)
         self.low, self.high, self.whole, self.units = Decimal(low), Decimal(high), whole, tuple(units)
 
-    def parse(self, text: Any, situation: "Situation") -> Decimal:
+    def parse(self, text: Any, situation: "Situation") -> Any:
         return self.within(self.number(text, self.units), self.low, self.high)
 
     def number(self, text: str, units: Sequence[str]) -> Decimal:
@@ -64,7 +64,7 @@ class NumberField(Question):
             raise ValidationError(gettext("Fill in a whole number, without decimals."))
         return value if value == value.to_integral_value() else value.quantize(TINY)
 
-    def store(self, value: Decimal) -> str:
+    def store(self, value: Any) -> Stored:
         return f"{value.normalize():f}"
 
     def load(self, stored: Stored) -> Decimal:
@@ -73,7 +73,7 @@ class NumberField(Question):
             raise ValueError(stored)
         return value
 
-    def write(self, stored: Stored, situation: "Situation") -> str:
+    def write(self, stored: Stored, situation: "Situation") -> Any:
         return numbers.write(self.load(stored))
 
     def say(self, stored: Stored, situation: "Situation") -> str:
@@ -163,7 +163,7 @@ class AmountField(NumberField):
         text = [*typed, "", ""][:2]
         return super().read(text if text[0].strip() else "", situation)
 
-    def store(self, value: tuple[Decimal, str]) -> Stored:
+    def store(self, value: Any) -> Stored:
         return {"n": super().store(value[0]), "unit": value[1]}
 
     def load(self, stored: Stored) -> Decimal:

@@ -2,7 +2,7 @@
 
 from collections.abc import Callable
 from functools import wraps
-from typing import Any
+from typing import Any, cast
 
 from django.conf import settings
 from django.http import Http404, HttpRequest, HttpResponse
@@ -46,7 +46,7 @@ def find_draft(request: HttpRequest, token: str) -> Draft:
         raise Http404
     if settings.LANGUAGE_COOKIE_NAME not in request.COOKIES:
         translation.activate(draft.language)
-        request.LANGUAGE_CODE = draft.language  # type: ignore[attr-defined]
+        request.LANGUAGE_CODE = draft.language
     return draft
 
 
@@ -69,7 +69,7 @@ def in_language(response: HttpResponse, language: str) -> HttpResponse:
         domain=settings.LANGUAGE_COOKIE_DOMAIN,
         secure=settings.LANGUAGE_COOKIE_SECURE,
         httponly=settings.LANGUAGE_COOKIE_HTTPONLY,
-        samesite=settings.LANGUAGE_COOKIE_SAMESITE,
+        samesite=cast(Any, settings.LANGUAGE_COOKIE_SAMESITE),
     )
     return response
 

@@ -29,32 +29,64 @@ class Default(NamedTuple):
 
 
 class RateModel(NamedTuple):
-    """A row name of the table of measured rates, and how a customer knows it."""
+    """A model of the table of measured rates (`quotes/sizing/rates`), and how a customer knows it."""
 
     domain: Domain
-    name: str
-    label: str
-    hint: Text = ""
+    name: str  # as that table names it
+    hint: Text
+    trains: bool = False  # its speed of training was measured as well
+    item: Text = ""  # what it handles, where the customer says how many per second
+    peak: Default | None = None  # that many per second when the customer does not know
 
 
 RATE_MODELS: tuple[RateModel, ...] = (
-    RateModel(Domain.VISION, "ViT-L/16", "ViT-L/16", _("large, finds subtle differences")),
-    RateModel(Domain.VISION, "ViT-B/16", "ViT-B/16", _("medium")),
-    RateModel(Domain.VISION, "ResNet-50", "ResNet-50", _("small and fast")),
-    RateModel(Domain.DETECTION, "YOLO11m", "YOLO11m", _("finds and counts objects")),
-    RateModel(Domain.DETECTION, "RetinaNet", "RetinaNet", _("finds objects, heavier")),
-    RateModel(Domain.DIFFUSION, "SDXL", "Stable Diffusion XL", _("1024 × 1024 pixels")),
-    RateModel(Domain.DIFFUSION, "FLUX.1-dev", "FLUX.1-dev", _("better pictures, slower")),
-    RateModel(Domain.VIDEO, "Wan2.2-T2V-A14B", "Wan 2.2 A14B", _("short video clips")),
-    RateModel(Domain.SPEECH, "Whisper large-v3", "Whisper large-v3", _("speech to text, many languages")),
-    RateModel(Domain.EMBEDDING, "bge-large", "BGE large", _("text to vectors, for search")),
-    RateModel(Domain.RERANK, "BERT-Large reranker", "BERT-Large reranker", _("orders search results")),
-    RateModel(Domain.RECOMMENDER, "DLRM-DCNv2", "DLRM-DCNv2", _("recommends items to people")),
-    RateModel(Domain.GRAPH, "R-GAT", "R-GAT", _("networks of relations, such as fraud")),
-    RateModel(Domain.ANALYTICS, "XGBoost", "XGBoost", _("predictions from tables")),
-    RateModel(Domain.MEDICAL, "3D U-Net", "3D U-Net", _("segments 3D scans")),
-    RateModel(Domain.SIMULATION, "Isaac Lab", "Isaac Lab", _("robot simulation for reinforcement learning")),
-)
+    RateModel(Domain.VISION, "ViT-L/16", _("large, finds subtle differences"), trains=True),
+    RateModel(Domain.VISION, "ViT-B/16", _("medium"), trains=True),
+    RateModel(Domain.VISION, "DINOv2 ViT-L/14 (518 px)", _("for defects of which there are few examples"), trains=True),
+    RateModel(Domain.VISION, "ResNet-50", _("small and fast"), trains=True),
+    RateModel(Domain.VISION, "ConvNeXt-B", _("medium, between the two"), trains=True),
+    RateModel(Domain.VISION, "EfficientNet-B4", _("small, many kinds of things"), trains=True),
+    RateModel(Domain.DETECTION, "YOLO26s", _("finds and counts objects, small and fast")),
+    RateModel(Domain.DETECTION, "YOLO26m", _("finds and counts objects")),
+    RateModel(Domain.DETECTION, "YOLO26x", _("finds small objects, most accurate")),
+    RateModel(Domain.DETECTION, "RetinaNet", _("finds many kinds of objects in large images")),
+    RateModel(Domain.DIFFUSION, "Stable Diffusion XL", _("1024 × 1024 pixels")),
+    RateModel(Domain.DIFFUSION, "FLUX.1-dev", _("better pictures, slower")),
+    RateModel(Domain.VIDEO, "Wan 2.2 A14B (720p, 5 s)", _("short video clips")),
+    RateModel(Domain.VIDEO, "HunyuanVideo (720p, 5 s)", _("short video clips, slower")),
+    RateModel(Domain.SPEECH, "Whisper large-v3", _("recordings, many languages")),
+    RateModel(Domain.SPEECH, "Parakeet 0.6B (live)", _("live, with little delay")),
+    RateModel(Domain.EMBEDDING, "bge-large", _("text to vectors, for search")),
+    RateModel(Domain.EMBEDDING, "BERT-Large (384 tokens)", _("sorts short texts"), trains=True),
+    RateModel(Domain.RERANK, "Cross-encoder (BERT-Large)", _("orders search results")),
+    RateModel(
+        Domain.RECOMMENDER, "DLRM v2", _("recommends items to people"),
+        item=_("requests"), peak=Default("1000", _("a thousand visitors a second at the busiest moment")),
+    ),
+    RateModel(
+        Domain.GRAPH, "R-GAT", _("networks of relations, such as fraud"),
+        item=_("nodes"), peak=Default("1000", _("a thousand nodes a second at the busiest moment")),
+    ),
+    RateModel(
+        Domain.ANALYTICS, "XGBoost", _("predictions from tables"),
+        item=_("rows, times the trees that each goes through"),
+        peak=Default("1000000", _("ten million rows through a hundred trees in about a quarter of an hour")),
+    ),
+    RateModel(
+        Domain.ANALYTICS, "SQL and data frames (Spark RAPIDS)", _("queries over large tables"),
+        item=_("gigabytes"), peak=Default("1", _("a terabyte in about a quarter of an hour")),
+    ),
+    RateModel(
+        Domain.MEDICAL, "3D U-Net", _("outlines organs and tumours in 3D scans"),
+        item=_("scans"), peak=Default("0.1", _("six scans a minute at the busiest moment")),
+    ),
+    RateModel(
+        Domain.SIMULATION, "Isaac Lab (humanoid)", _("robots that learn in simulation"),
+        item=_("simulation steps"), peak=Default("50000", _("fifty thousand simulated steps a second")),
+    ),
+)  # fmt: skip
+
+RATE_MODELS_BY_KEY: Mapping[str, RateModel] = {f"{one.domain}:{one.name}": one for one in RATE_MODELS}
 
 DOMAIN_NAMES: Mapping[Domain, Text] = {
     Domain.VISION: _("Judging images"),
@@ -161,7 +193,7 @@ PRESETS: Mapping[UseCase, Preset] = {
         "rate",
         domains=(Domain.DIFFUSION, Domain.VIDEO),
         defaults={
-            "rate_model": Default("diffusion:SDXL", _("an open model with many published measurements")),
+            "rate_model": Default("diffusion:Stable Diffusion XL", _("an open model with many published measurements")),
             "profile": Default("office_hours", _("people ask for pictures while they work")),
         },
     ),
@@ -204,7 +236,6 @@ PRESETS: Mapping[UseCase, Preset] = {
         "rate",
         domains=(Domain.ANALYTICS, Domain.RECOMMENDER, Domain.GRAPH),
         defaults={
-            "task": Default("both", _("a model on tables is trained again often and used in between")),
             "rate_model": Default("analytics:XGBoost", _("the usual method for predictions from tables")),
             "profile": Default("office_hours", _("analysts work in office hours")),
         },
@@ -215,7 +246,7 @@ PRESETS: Mapping[UseCase, Preset] = {
         "rate",
         domains=(Domain.DETECTION, Domain.VISION, Domain.SPEECH),
         defaults={
-            "rate_model": Default("detection:YOLO11m", _("finds objects, and runs on small computers")),
+            "rate_model": Default("detection:YOLO26s", _("finds objects, and runs on small computers")),
             "cameras": Default("4", _("one box usually serves a few cameras")),
             "at_edge": Default("edge", _("that is what you chose")),
             "site_kind": Default("edge", _("that is what you chose")),
@@ -231,7 +262,6 @@ PRESETS: Mapping[UseCase, Preset] = {
         defaults={
             **_CHAT_LENGTHS,
             "what": Default("language", _("most first plans are about a language model")),
-            "rate_model": Default("vision:ResNet-50", _("the most measured model there is")),
         },
     ),
 }  # fmt: skip
@@ -262,27 +292,8 @@ DOMAIN_DEFAULTS: Mapping[Domain, Mapping[str, Default]] = {
         "epochs": _IMAGE_EPOCHS,
         "profile": Default("always", _("a line may run around the clock")),
     },
-    Domain.DETECTION: {"epochs": _IMAGE_EPOCHS, "profile": Default("always", _("cameras do not sleep"))},
-    Domain.MEDICAL: {
-        "epochs": _IMAGE_EPOCHS,
-        "items_s": Default("0.1", _("six scans a minute at the busiest moment")),
-    },
-    Domain.ANALYTICS: {
-        "items_s": Default("1000000", _("a million rows a second at the busiest moment")),
-        "sample_kb": Default("0.4", _("a row of a hundred numbers")),
-    },
-    Domain.RECOMMENDER: {
-        "items_s": Default("10000", _("ten thousand recommendations a second at the busiest moment")),
-        "sample_kb": Default("0.6", _("a row of numbers and categories")),
-        "epochs": Default("1", _("recommenders read their history once")),
-    },
-    Domain.GRAPH: {
-        "items_s": Default("1000", _("a thousand nodes a second at the busiest moment")),
-        "sample_kb": Default("4", _("a node with its features")),
-        "epochs": Default("3", _("a few passes are usual for graphs")),
-    },
-    Domain.SIMULATION: {"items_s": Default("50000", _("fifty thousand simulated frames a second"))},
-    Domain.SPEECH: {"sample_kb": Default("500", _("a fragment of fifteen seconds of audio"))},
+    Domain.DETECTION: {"profile": Default("always", _("cameras do not sleep"))},
+    Domain.EMBEDDING: {"sample_kb": Default("2", _("a text of about 400 words"))},
 }
 
 # ── defaults for everybody ──────────────────────────────────────────────────────────────────────────────────────
@@ -298,6 +309,7 @@ DEFAULTS: Mapping[str, Default] = {
     "task": Default("serve", _("most customers start with an existing model")),
     "source": Default("advise", _("then we propose one that suits the use")),
     **{name: Default(None, "") for name in ("model", "params_b", "config")},
+    "rate_model": Default("vision:ResNet-50", _("the most measured model there is")),
     "method": Default("lora", _("a small adapter learns most tasks in little memory"), "Hu et al., LoRA (2021)"),
     "precision": Default("auto", _("we choose what the GPU handles without known loss")),
     "kv_precision": Default("auto", _("we choose what the engine handles without known loss")),
@@ -319,7 +331,7 @@ DEFAULTS: Mapping[str, Default] = {
     "fps": Default("15", _("a usual speed of inspection cameras")),
     "latency_ms": Default(None, _("no hard limit")),
     "at_edge": Default("server", _("a server room is easier to keep cool and safe")),
-    "speech_mode": Default("live", _("live is the harder case")),
+    "speech_mode": Default("recorded", _("most speech is worked out afterwards")),
     "streams": Default("20", _("a small contact centre at its busiest")),
     "audio_hours": Default("100", _("a day of a small contact centre")),
     "images_hour": Default("200", _("ten people who each try twenty pictures an hour")),
@@ -329,7 +341,7 @@ DEFAULTS: Mapping[str, Default] = {
     "index_within": Default({"n": "7", "unit": "days"}, _("the first filling may take a week")),
     "queries_s": Default("10", _("a hundred people who search hard")),
     "candidates": Default("50", _("a usual number of candidates")),
-    "items_s": Default("100", _("a first guess, to see what it takes")),
+    "items_s": Default("1", _("a first guess, to see what it takes")),
     "availability": Default("single", _("one system; a repair takes a working day under the usual support")),
     "profile": Default("office_hours", _("most people work then")),
     # training
@@ -375,13 +387,14 @@ DEFAULTS: Mapping[str, Default] = {
 
 
 def default_for(
-    name: str, use_case: UseCase | None = None, method: Method | None = None, domain: Domain | None = None
+    name: str, use_case: UseCase | None = None, method: Method | None = None, model: RateModel | None = None
 ) -> Default:
-    """What we take for question `name`: the use case decides, then the method or the domain, then the general table."""
+    """What we take for question `name`: the use case decides, then the method or the model, then the general table."""
     tables = (
         PRESETS[use_case].defaults if use_case else {},
         METHOD_DEFAULTS.get(method, {}) if method else {},
-        DOMAIN_DEFAULTS.get(domain, {}) if domain else {},
+        {"items_s": model.peak} if model and model.peak else {},
+        DOMAIN_DEFAULTS.get(model.domain, {}) if model else {},
         DEFAULTS,
     )
     return next(table[name] for table in tables if name in table)

@@ -65,11 +65,12 @@ class Page:
         return self.step.stored(self.situation.answers).get(name, UNKNOWN)
 
     def question(self, name: str) -> Question:
+        """The question of this name that the situation asks, expert view or not."""
+        found = (form.base_fields.get(name) for form in FORMS[self.step.kind])
         return next(
-            form.base_fields[name]
-            for form in FORMS[self.step.kind]
-            if name in form.base_fields
-            and ((when := form.base_fields[name].when) is None or when(self.situation))
+            question
+            for question in found
+            if isinstance(question, Question) and (question.when is None or question.when(self.situation))
         )
 
     def get(self, name: str, path: str = "") -> Any:
@@ -112,7 +113,7 @@ class Page:
                 self.step.slug,
                 name,
                 path,
-                question.label,
+                str(question.label),
                 value,
                 default.why.reason,
                 default.why.source,

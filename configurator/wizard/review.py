@@ -6,10 +6,11 @@ from typing import NamedTuple
 from django.urls import reverse
 
 from catalog.specs import CatalogSnapshot
-from configurator.wizard.answers import Assessment, Assumed, Problem
+from configurator.wizard.answers import Assessment
 from configurator.wizard.fields import UNKNOWN, Question, Stored, is_unknown, raw_of
 from configurator.wizard.forms import is_active
 from configurator.wizard.presets import OURS
+from configurator.wizard.reading import Assumed, Problem
 from configurator.wizard.situation import Answers, Situation
 from configurator.wizard.steps import Step, situation_of, steps_for
 

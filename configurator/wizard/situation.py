@@ -6,7 +6,7 @@ from functools import cached_property
 from typing import Any, Self
 
 from catalog.specs import CatalogSnapshot, ModelArchitecture
-from configurator.wizard.presets import PRESETS, Default, default_for
+from configurator.wizard.presets import PRESETS, RATE_MODELS_BY_KEY, Default, RateModel, default_for
 from configurator.workload import Domain, Method, UseCase
 
 type Answers = Mapping[str, Mapping[str, Any]]
@@ -49,7 +49,7 @@ class Situation:
             name,
             self._case,
             self.method if self.is_language and self.trains else None,
-            None if self.is_language else self.domain,
+            None if self.is_language else self.rate_model,
         )
 
     def choice(self, kind: str, name: str) -> str:
@@ -89,9 +89,14 @@ class Situation:
         return Method(value) if value in set(Method) else Method.LORA
 
     @cached_property
+    def rate_model(self) -> RateModel:
+        """The model of measured rates that was chosen, or that we take."""
+        chosen = RATE_MODELS_BY_KEY.get(self.choice(MODEL, "rate_model"))
+        return chosen or RATE_MODELS_BY_KEY[str(self.default("rate_model").value)]
+
+    @property
     def domain(self) -> Domain:
-        value = self.choice(MODEL, "rate_model").partition(":")[0]
-        return Domain(value) if value in set(Domain) else Domain.VISION
+        return self.rate_model.domain
 
     @cached_property
     def advised(self) -> ModelArchitecture | None:

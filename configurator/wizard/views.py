@@ -14,7 +14,7 @@ from catalog.snapshot import snapshot
 from configurator.models import Draft
 from configurator.templatetags.rekenkracht import error_summary
 from configurator.wizard import review
-from configurator.wizard.answers import Assessment, Problem, assess, with_step
+from configurator.wizard.answers import Assessment, assess, with_step
 from configurator.wizard.fields import raw_of
 from configurator.wizard.forms import StepForm
 from configurator.wizard.page import (
@@ -29,6 +29,7 @@ from configurator.wizard.page import (
     title_of,
 )
 from configurator.wizard.questions.model import LanguageModelForm, models_by_size, size_of
+from configurator.wizard.reading import Problem
 from configurator.wizard.saving import save_step
 from configurator.wizard.situation import CHECK, USE, Answers
 from configurator.wizard.steps import Step, after, before, find_step, situation_of, steps_for
@@ -174,7 +175,7 @@ def _with_pick(posted: QueryDict) -> QueryDict:
     if not posted.get("pick"):
         return posted
     data = posted.copy()
-    data["source"], data["model"] = "catalog", posted["pick"]
+    data["source"], data["model"] = "catalog", posted.get("pick", "")
     return data
 
 

@@ -17,7 +17,7 @@ from configurator.wizard.fields import ChoiceQuestion, Question, SelectQuestion,
 from configurator.wizard.forms import StepForm
 from configurator.wizard.imported import read_config
 from configurator.wizard.number_fields import NumberField
-from configurator.wizard.presets import DOMAIN_NAMES, PRESETS, RATE_MODELS
+from configurator.wizard.presets import DOMAIN_NAMES, PRESETS, RATE_MODELS_BY_KEY
 from configurator.wizard.situation import Situation
 from configurator.workload import Domain, UseCase
 
@@ -317,20 +317,16 @@ class LanguageModelForm(StepForm):
 
 
 def _rate_choices(domains: tuple[Domain, ...]) -> list[tuple[Any, list[tuple[str, Any]]]]:
-    groups: list[tuple[Any, list[tuple[str, Any]]]] = []
+    """Models by domain, as the groups of a select."""
+    groups = []
     for domain in domains:
         models = [
-            (f"{model.domain}:{model.name}", _named(model.label, model.hint))
-            for model in RATE_MODELS
+            (key, format_lazy("{}: {}", model.name, model.hint))
+            for key, model in RATE_MODELS_BY_KEY.items()
             if model.domain is domain
         ]
-        if models:
-            groups.append((DOMAIN_NAMES[domain], models))
+        groups.append((DOMAIN_NAMES[domain], models))
     return groups
-
-
-def _named(label: str, hint: Any) -> Any:
-    return format_lazy("{}: {}", label, hint) if hint else label
 
 
 class RateModelField(SelectQuestion):

@@ -1,10 +1,13 @@
 """How much is asked of the model when it is used."""
 
+from collections.abc import Callable, Mapping
 from decimal import Decimal
+from typing import Any
 
+from django.utils.text import format_lazy
 from django.utils.translation import gettext_lazy as _
 
-from configurator.wizard.fields import ChoiceQuestion
+from configurator.wizard.fields import ChoiceQuestion, Stored
 from configurator.wizard.forms import StepForm
 from configurator.wizard.number_fields import AmountField, NumberField, ShareField
 from configurator.wizard.questions.shared import HOURS, PROFILES
@@ -190,7 +193,7 @@ _TEXT = (Domain.EMBEDDING, Domain.RERANK)
 _ASKED_OTHERWISE = (*_CAMERA, *_PICTURE, *_TEXT, Domain.SPEECH)
 
 
-def _serves_rate(*domains: Domain):
+def _serves_rate(*domains: Domain) -> Callable[[Situation], bool]:
     def applies(situation: Situation) -> bool:
         return not situation.is_language and situation.serves and situation.domain in domains
 
@@ -301,7 +304,7 @@ class RateServiceForm(StepForm):
         high=Decimal(10) ** 12,
         whole=True,
         unit=_("documents"),
-        why=_("Each document is cut into pieces of about 400 tokens, and each piece becomes a vector."),
+        why=_("Each document is cut into pieces of about 450 tokens, and each piece becomes a vector."),
         when=_serves_rate(Domain.EMBEDDING),
     )
     pages = NumberField(
@@ -309,7 +312,7 @@ class RateServiceForm(StepForm):
         low=Decimal("0.01"),
         high=100_000,
         unit=_("pages"),
-        why=_("Pages decide the number of pieces: about five for every three pages."),
+        why=_("Pages decide the number of pieces: about three for every two pages."),
         when=_serves_rate(Domain.EMBEDDING),
     )
     index_within = AmountField(
@@ -342,7 +345,7 @@ class RateServiceForm(StepForm):
         low=Decimal("0.0001"),
         high=1_000_000_000,
         unit=_("per second"),
-        help_text=_("Rows, scans, nodes, frames or recommendations, whatever the model works on."),
+        help_text=_("How many of them must be handled while it is busiest."),
         why=_("We compare this with what GPUs were measured to do."),
         when=_serves_rate(*(domain for domain in Domain if domain not in _ASKED_OTHERWISE)),
     )
@@ -350,3 +353,11 @@ class RateServiceForm(StepForm):
     availability = availability()
 
     profile.when = availability.when = _serves_rate(*Domain)
+
+    def __init__(
+        self, situation: Situation, stored: Mapping[str, Stored], data: Any = None, *, check: bool = False
+    ) -> None:
+        super().__init__(situation, stored, data, check=check)
+        items = self.fields.get("items_s")
+        if isinstance(items, NumberField) and situation.rate_model.item:
+            items.unit = format_lazy("{} {}", situation.rate_model.item, _("per second"))

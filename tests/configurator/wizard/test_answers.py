@@ -202,6 +202,13 @@ def test_a_catalog_without_models_still_gives_advice(seed: CatalogSnapshot, engl
     assert workload.services[0].model.params_b == 8
 
 
+def test_who_does_not_know_how_many_people_may_still_say_how_many_at_once(
+    seed: CatalogSnapshot, english: None
+) -> None:
+    [service] = build_workload(post(CHAT, LOAD, seed, at_once="400"), seed).services
+    assert (service.users, service.concurrent_requests) == (400, 400)
+
+
 def test_hybrid_is_a_service_and_a_job_on_one_model(seed: CatalogSnapshot, english: None) -> None:
     answers = post(CHAT, MODEL, seed, task="both", method="qlora", source="catalog", model="Qwen3-8B")
     workload = build_workload(answers, seed)

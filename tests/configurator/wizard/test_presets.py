@@ -1,8 +1,5 @@
 """What we fill in is an answer that its question accepts, with a reason, in both languages."""
 
-import csv
-from pathlib import Path
-
 import pytest
 from django.utils import translation
 
@@ -14,14 +11,15 @@ from configurator.wizard.presets import (
     METHOD_DEFAULTS,
     PRESETS,
     RATE_MODELS,
+    RATE_MODELS_BY_KEY,
     load_name,
     load_title,
 )
 from configurator.wizard.situation import Situation
 from configurator.wizard.steps import FORMS, steps_for
 from configurator.workload import Domain, UseCase
+from quotes.sizing.rates.offered import MODELS
 
-RATES = Path(__file__).resolve().parents[3] / "quotes" / "sizing" / "data" / "rates.csv"
 ALL_FORMS: list[type[StepForm]] = [form for forms in FORMS.values() for form in forms]
 TASKS = ("serve", "train", "both")
 
@@ -50,24 +48,38 @@ def test_every_default_is_an_answer_to_its_question(seed, use_case: UseCase, tas
 
 
 @pytest.mark.parametrize("use_case", UseCase)
-@pytest.mark.parametrize("task", TASKS)
-def test_a_use_case_alone_makes_a_workload(seed, use_case: UseCase, task: str) -> None:
-    assessment = assess(answers_of(use_case, task), seed)
+def test_a_use_case_alone_makes_a_workload(seed, use_case: UseCase) -> None:
+    assessment = assess(answers_of(use_case), seed)
     assert not assessment.problems
     assert assessment.workload is not None
-    assert bool(assessment.workload.services) == (task != "train")
-    assert bool(assessment.workload.jobs) == (task != "serve")
 
 
-@pytest.mark.parametrize("domain", Domain)
+@pytest.mark.parametrize("use_case", [case for case in UseCase if PRESETS[case].kind == "language"])
 @pytest.mark.parametrize("task", TASKS)
-def test_every_kind_of_model_can_be_chosen(seed, domain: Domain, task: str) -> None:
-    model = next(f"{one.domain}:{one.name}" for one in RATE_MODELS if one.domain is domain)
-    answers = answers_of(UseCase.CUSTOM, task, rate_model=model)
-    answers["use"]["what"] = "rate"
-    workload = assess(answers, seed).workload
+def test_the_task_decides_what_the_workload_holds(seed, use_case: UseCase, task: str) -> None:
+    workload = assess(answers_of(use_case, task), seed).workload
     assert workload is not None
-    assert {part.domain for part in (*workload.services, *workload.jobs)} == {domain}
+    assert bool(workload.services) == (task != "train")
+    assert bool(workload.jobs) == (task != "serve")
+
+
+@pytest.mark.parametrize("key", RATE_MODELS_BY_KEY)
+@pytest.mark.parametrize("task", TASKS)
+def test_every_measured_model_can_be_chosen(seed, key: str, task: str) -> None:
+    model = RATE_MODELS_BY_KEY[key]
+    answers = answers_of(UseCase.CUSTOM, task, rate_model=key)
+    answers["use"]["what"] = "rate"
+    assessment = assess(answers, seed)
+    if task != "serve" and not model.trains:
+        assert [problem.field for problem in assessment.problems] == ["task"]
+        return
+    assert assessment.workload is not None
+    parts = (*assessment.workload.services, *assessment.workload.jobs)
+    assert {(part.domain, part.model) for part in parts} == {(model.domain, model.name)}
+
+
+def test_every_domain_has_a_model() -> None:
+    assert {model.domain for model in RATE_MODELS} == set(Domain)
 
 
 def test_every_question_has_a_default() -> None:
@@ -93,11 +105,9 @@ def test_the_catalog_has_a_model_to_advise(seed, use_case: UseCase) -> None:
     assert Situation({}, seed, use_case).advised is not None
 
 
-@pytest.mark.skipif(not RATES.exists(), reason="there is no table of measured rates")
 def test_the_models_that_are_offered_have_measured_rates() -> None:
-    with RATES.open(newline="") as file:
-        measured = {(row["domain"], row["model"]) for row in csv.DictReader(file)}
-    assert {(str(one.domain), one.name) for one in RATE_MODELS} <= measured
+    measured = {(model.domain, model.name): model.train is not None for model in MODELS}
+    assert {(one.domain, one.name): one.trains for one in RATE_MODELS} == measured
 
 
 @pytest.mark.parametrize("use_case", UseCase)

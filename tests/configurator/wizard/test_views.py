@@ -132,11 +132,12 @@ def test_a_wrong_answer_comes_back_with_its_error_and_a_reload_is_harmless(
 
 
 def test_what_contradicts_another_step_is_shown_at_its_own_question(visitor: Client, draft: Draft) -> None:
-    send(visitor, url(draft, LOAD), {"longest": ("100.000", "tokens")})
+    send(visitor, url(draft, LOAD), {"longest": ("100,000", "tokens")})
     typed = {"source": "catalog", "model": "Llama-3-8B"}  # reads 8,192 tokens
     send(visitor, url(draft, "model-document-chat"), typed)
     check = visitor.get(url(draft, "check")).content.decode()
     assert f"{url(draft, LOAD)}?return=check#q-longest" in check
+    assert "at most 8,192 tokens" in check
     assert "Show my proposal" not in check
 
 
@@ -229,7 +230,7 @@ def test_pages_of_a_plan_are_private(visitor: Client, draft: Draft, path: str) -
     "path", ["", "check/", "load-document-chat/", "workload.json", "nowhere/", "workload.xml"]
 )
 def test_a_wrong_or_expired_link_finds_nothing(visitor: Client, draft: Draft, path: str) -> None:
-    assert visitor.get(f"/plan/{draft.token[:-1]}_/{path}").status_code == 404
+    assert visitor.get(f"/plan/{draft.token[::-1]}/{path}").status_code == 404
     if path in {"nowhere/", "workload.xml"}:
         assert visitor.get(f"/plan/{draft.token}/{path}").status_code == 404
     with time_machine.travel(timezone.now() + RETENTION + timedelta(days=1)):
