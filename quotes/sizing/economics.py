@@ -17,6 +17,7 @@ from catalog.specs import CatalogSnapshot, CloudOffer
 from configurator.workload import LoadProfile, SiteKind, Workload
 from quotes.pricing.money import cents
 from quotes.sizing.assumptions import Assumptions
+from quotes.sizing.hybrid import Split, best_split
 from quotes.sizing.results import (
     Candidate,
     CloudAlternative,
@@ -186,6 +187,7 @@ def economics(
     else:
         rent = cheapest_rent(workload, catalog, assumptions, cloud_options)
         findings = () if rent else (_no_offer(),)
+    split = _hybrid(candidate, workload, assumptions, own_month, residual, rent) if rent else None
     even, low, high = _band(purchase_eur, yearly, rent, assumptions) if rent else (None, None, None)
     limit = years * 12
     return Economics(
@@ -199,6 +201,8 @@ def economics(
         break_even_month=even if even is not None and even <= limit else None,
         break_even_low=low,
         break_even_high=high,
+        hybrid_gpus_owned=split.owned * candidate.loads[0].gpus_per_replica if split else None,
+        hybrid_total_eur=_eur(split.monthly_eur * limit) if split else None,
         curve=CostYears(
             months=tuple(int(month) for month in months),
             own_eur=tuple(float(value) for value in float(purchase_eur) + own_month * months),
@@ -224,6 +228,31 @@ def _band(
         break_even_month(
             purchase, own + swing, rent.monthly_eur * (1 - spread), rent.once_eur * (1 - spread)
         ),
+    )
+
+
+def _hybrid(
+    candidate: Candidate,
+    workload: Workload,
+    assumptions: Assumptions,
+    own_eur_month: float,
+    residual_eur: float,
+    rent: Rented,
+) -> Split | None:
+    """Own the base, rent the peaks, for a workload of one service; part of a system costs its share of the whole."""
+    if len(workload.services) != 1 or workload.jobs:
+        return None
+    load, months = candidate.loads[0], workload.growth.horizon_years * 12
+    own = own_eur_month + (float(candidate.price_eur) - residual_eur) / months
+    at_the_peak = max(1, ceil((load.replicas - load.spare_replicas) / load.capacity_factor - 1e-9))
+    rented_replica_eur_hour = float(rent.offer.hourly_eur) * rent.instances / at_the_peak
+    return best_split(
+        workload.services[0].profile,
+        at_the_peak,
+        own / load.replicas,
+        rented_replica_eur_hour,
+        assumptions.hours_per_month,
+        assumptions.cloud_administration_h_per_month * assumptions.administration_eur_per_h,
     )
 
 
