@@ -30,6 +30,7 @@ from quotes.sizing.trace import Figure, Finding, Input, Severity
 
 HOURS_PER_YEAR = 8760
 HOURS_PER_WEEK = 168
+JOINED_INSTANCE_GPUS = 8
 
 
 # ── running cost of an own system ───────────────────────────────────────────────────────────────────────────────
@@ -144,8 +145,17 @@ def _comparable(offer: CloudOffer) -> bool:
 
 
 def _one_instance_holds(offer: CloudOffer, loads: Sequence[LoadOption]) -> bool:
-    """A replica never spans two rented machines."""
-    return all(load.gpus_in_one_node <= offer.accelerator_count for load in loads)
+    """A replica never spans two rented machines; training does, but only machines made to be joined."""
+    return all(
+        load.gpus_in_one_node <= offer.accelerator_count
+        and (not load.kind.endswith("training") or load.gpus <= offer.accelerator_count or _can_be_joined(offer))
+        for load in loads
+    )
+
+
+def _can_be_joined(offer: CloudOffer) -> bool:
+    """Whole 8-GPU instances come with a fast network between them; smaller ones do not."""
+    return offer.accelerator_count >= JOINED_INSTANCE_GPUS
 
 
 # ── the comparison ──────────────────────────────────────────────────────────────────────────────────────────────
