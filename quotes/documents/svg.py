@@ -31,6 +31,9 @@ class Words(NamedTuple):
         return self.number(Quantity(value=value, unit=unit, digits=digits))
 
 
+ENGLISH = Words()
+
+
 def drawing(key: str, width: float, height: float, title: str, description: str, marks: Iterable[str]) -> str:
     """A whole picture with its text alternative. `key` makes the ids of title and description unique on a page."""
     return (

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Mapping
 from decimal import ROUND_HALF_UP, Decimal
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from catalog.quantity import Message
+from catalog.quantity import Message, noop
 from quotes.sizing.results import BillLine, LineRole, Refusal
 
 if TYPE_CHECKING:
@@ -54,6 +54,17 @@ def broken(rule: str, reason: str, change: str = "", stage: str = "server", **pa
         Message(text=reason, params=params),
         Message(text=change, params=params) if change else None,
         stage,
+    )
+
+
+def unpriced(rule: str, sku: str, parts: "Parts") -> Broken:
+    """An article that may not be sold today."""
+    return broken(
+        rule,
+        noop("{article} is not in the catalog or has no valid price."),
+        noop("Enter it with its price."),
+        stage="catalog",
+        article=parts.names.get(sku, sku) or "?",
     )
 
 

@@ -9,19 +9,19 @@ from decimal import Decimal
 from typing import NamedTuple
 
 from catalog.quantity import noop
-from catalog.specs import AcceleratorSpec, CatalogSnapshot, ServerSpec, SwitchSpec
+from catalog.specs import AcceleratorSpec, CatalogSnapshot, ServerSpec
 from configurator.workload import Workload
 from quotes.sizing.assumptions import Assumptions
 from quotes.sizing.bill import Broken, Line, bill_lines, broken, longest_lead, merged, total_eur
 from quotes.sizing.chassis import counts_allowed
+from quotes.sizing.demand import NodeDemand, NodeRecipe, demand_of
 from quotes.sizing.extras import rack_lines, service_lines
 from quotes.sizing.fabric import Fabric, fabric_result, plan_fabric
-from quotes.sizing.facility import Box, Layout, lay_out, server_box, stands_alone
-from quotes.sizing.networks import Networks, plan_networks
+from quotes.sizing.facility import Layout, lay_out, server_box, stands_alone
+from quotes.sizing.networks import Networks, boxes, plan_networks
 from quotes.sizing.node import NodePlan, compose_node, node_build, pairing, plan_parts
 from quotes.sizing.parts import Parts, parts_of
 from quotes.sizing.placing import Shape, smallest_shape
-from quotes.sizing.recipe import NodeDemand, NodeRecipe, demand_of
 from quotes.sizing.results import LoadOption, Power, Refusal, SystemBuild
 from quotes.sizing.site import limits_for, server_site_rules, total_rules
 from quotes.sizing.storage import StorageNeed, Store, local_tb, plan_store, storage_need, storage_result
@@ -350,46 +350,6 @@ class _Builder:
             node, nodes, demand, fabric, networks, need, store, layout, cluster, tuple(lines), wall_w, most_w, units,
             total_eur(lines, self.parts), missing,
         )  # fmt: skip
-
-
-def boxes(
-    fabric: Fabric | None,
-    networks: Networks | None,
-    store: Store | None,
-    parts: Parts,
-    assumptions: Assumptions,
-) -> list[Box]:
-    """What stands in racks beside the servers with accelerators."""
-    found: list[Box] = []
-    if fabric:
-        each_w = fabric.provision_w / fabric.topology.switches
-        found += fabric.topology.switches * [_switch_box(fabric.switch, "fabric", each_w)]
-    for switch, number in (
-        ((networks.in_band, networks.in_band_count), (networks.out_of_band, networks.out_of_band_count))
-        if networks
-        else ()
-    ):
-        if switch:
-            found += number * [
-                _switch_box(switch, "network", switch.max_power_w or assumptions.part_power_unknown_w)
-            ]
-    if networks and networks.management:
-        box = server_box(networks.management, "management")._replace(watts=networks.management.wall_w)
-        found += networks.management_count * [box]
-    if networks and networks.consoles and (console := parts.accessory("kvm")):
-        found += networks.consoles * [
-            Box(console.name, "management", console.rack_units or 1, console.max_power_w or 0, None, c13=1)
-        ]
-    for system, number in store.tiers if store else ():
-        watts = store.wall_w / store.units if store and len(store.tiers) == 1 else system.max_power_w or 0
-        found += number * [
-            Box(system.name, "storage", system.rack_units or 0, watts, system.weight_kg, c13=1)
-        ]
-    return found
-
-
-def _switch_box(switch: SwitchSpec, kind: str, watts: float) -> Box:
-    return Box(switch.name, kind, switch.rack_units or 1, watts, switch.weight_kg, c13=1)
 
 
 # ── written out ─────────────────────────────────────────────────────────────────────────────────────────────────

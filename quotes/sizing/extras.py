@@ -112,6 +112,8 @@ def service_lines(
         wanted.append(
             ("loop_commissioning", wet, noop("Filling, bleeding and testing, per rack with water."))
         )
+    if delivery.support != "none":
+        wanted.append((f"support_{delivery.support}", 1, noop("A percentage of the hardware lines.")))
     lines, missing = [], []
     for purpose, number, why in wanted:
         service = parts.service(purpose)
@@ -119,22 +121,7 @@ def service_lines(
             missing.append(purpose)
         elif number:
             role = LineRole.LICENCE if purpose == "fabric_manager" else LineRole.SERVICE
-            lines.append(Line(service.sku, number, role, SERVICES, why))
-    if delivery.support != "none":
-        support = parts.service(f"support_{delivery.support}")
-        if support is None or support.pct_of_hardware is None:
-            missing.append(f"support_{delivery.support}")
-        else:
-            lines.append(
-                Line(
-                    support.sku,
-                    1,
-                    LineRole.SERVICE,
-                    SERVICES,
-                    noop("A percentage of the hardware lines."),
-                    percent=support.pct_of_hardware,
-                )
-            )
+            lines.append(Line(service.sku, number, role, SERVICES, why, percent=service.pct_of_hardware))
     return lines, tuple(missing)
 
 

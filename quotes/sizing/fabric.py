@@ -12,8 +12,8 @@ from catalog.quantity import Message, Quantity, noop
 from catalog.specs import AcceleratorSpec, CableSpec, SwitchSpec
 from quotes.sizing.assumptions import Assumptions
 from quotes.sizing.bill import Broken, Line, broken
+from quotes.sizing.cards import runs_infiniband
 from quotes.sizing.parts import Parts
-from quotes.sizing.recipe import runs_infiniband
 from quotes.sizing.results import FabricPlan, LineRole
 from quotes.sizing.trace import Figure, Input
 

@@ -1,4 +1,4 @@
-"""Which parts go together in one server: CPU, memory, drives, network cards, bridges.
+"""Which parts go together in one server: CPU, memory, drives; network cards and bridges by `cards`.
 
 The rules check a recipe made by hand or by `recipe.choose_recipe`; each yields what it breaks, in words, with the
 nearest that works. `docs/sizing/hardware.md` lists them by key.
@@ -8,21 +8,13 @@ from collections.abc import Iterator
 from typing import Any
 
 from catalog.quantity import Quantity, noop
-from catalog.specs import AcceleratorSpec, DriveSpec, NicSpec, ServerSpec
+from catalog.specs import AcceleratorSpec, CpuSpec, DriveSpec, ServerSpec
 from quotes.sizing.assumptions import Assumptions
-from quotes.sizing.bill import Broken, broken
+from quotes.sizing.bill import Broken, broken, unpriced
+from quotes.sizing.cards import bridge_rules, nic_rules
 from quotes.sizing.chassis import watts
-from quotes.sizing.parts import Parts, fillings, fits_bay, takes_aiom, takes_mrdimm
-from quotes.sizing.recipe import (
-    TB,
-    NodeDemand,
-    NodeRecipe,
-    cores_needed,
-    drives_needed,
-    fabric_onboard,
-    ram_needed_gb,
-    runs_infiniband,
-)
+from quotes.sizing.demand import TB, NodeDemand, NodeRecipe, cores_needed, drives_needed, ram_needed_gb
+from quotes.sizing.parts import Parts, fillings, fits_bay, takes_mrdimm
 
 
 def recipe_rules(
@@ -55,8 +47,32 @@ def cpu_rules(
 ) -> Iterator[Broken]:
     cpu = next((cpu for cpu in parts.cpus if cpu.sku == recipe.cpu), None)
     if cpu is None:
-        yield _unpriced("cpu_price", recipe.cpu, parts)
+        yield unpriced("cpu_price", recipe.cpu, parts)
         return
+    yield from _cpu_fits(server, cpu, parts)
+    if recipe.cpus != server.cpu_sockets:
+        yield broken(
+            "cpu_count",
+            noop("{server} has {sockets} CPU sockets, all to be filled; {count} CPUs were chosen."),
+            noop("Take {sockets}."),
+            server=server.name,
+            sockets=server.cpu_sockets,
+            count=recipe.cpus,
+        )
+    needed = cores_needed(count, demand, assumptions)
+    if cpu.cores * recipe.cpus < needed:
+        yield broken(
+            "cpu_cores_few",
+            noop("{cores} CPU cores are fewer than the {needed} that {count} accelerators ask for."),
+            noop("Choose CPUs with more cores."),
+            cores=cpu.cores * recipe.cpus,
+            needed=round(needed),
+            count=count,
+        )
+
+
+def _cpu_fits(server: ServerSpec, cpu: CpuSpec, parts: Parts) -> Iterator[Broken]:
+    """Socket, generation, power, and whether it works beside another."""
     fitting = parts.cpus_for(server)
     common: dict[str, Any] = {
         "cpu": cpu.name,
@@ -94,15 +110,6 @@ def cpu_rules(
             limit=watts(server.cpu_power_max_w),
             **common,
         )
-    if recipe.cpus != server.cpu_sockets:
-        yield broken(
-            "cpu_count",
-            noop("{server} has {sockets} CPU sockets, all to be filled; {count} CPUs were chosen."),
-            noop("Take {sockets}."),
-            sockets=server.cpu_sockets,
-            count=recipe.cpus,
-            **common,
-        )
     if cpu.sockets_max < server.cpu_sockets:
         yield broken(
             "cpu_single",
@@ -110,16 +117,6 @@ def cpu_rules(
             change,
             sockets=server.cpu_sockets,
             **common,
-        )
-    needed = cores_needed(count, demand, assumptions)
-    if cpu.cores * recipe.cpus < needed:
-        yield broken(
-            "cpu_cores_few",
-            noop("{cores} CPU cores are fewer than the {needed} that {count} accelerators ask for."),
-            noop("Choose CPUs with more cores."),
-            cores=cpu.cores * recipe.cpus,
-            needed=round(needed),
-            count=count,
         )
 
 
@@ -135,7 +132,7 @@ def memory_rules(
     spec = next((memory for memory in parts.memory if memory.sku == recipe.memory), None)
     cpu = next((cpu for cpu in parts.cpus if cpu.sku == recipe.cpu), None)
     if spec is None or cpu is None:
-        yield _unpriced("memory_price", recipe.memory, parts)
+        yield unpriced("memory_price", recipe.memory, parts)
         return
     even = tuple(fillings(server, cpu).values())
     total = spec.capacity_gb * recipe.modules
@@ -169,6 +166,20 @@ def memory_rules(
             noop("Take registered modules (RDIMM)."),
             **common,
         )
+    yield from _memory_size(server, accelerator, count, recipe, cpu, total, demand, assumptions)
+
+
+def _memory_size(
+    server: ServerSpec,
+    accelerator: AcceleratorSpec | None,
+    count: int,
+    recipe: NodeRecipe,
+    cpu: CpuSpec,
+    total: int,
+    demand: NodeDemand,
+    assumptions: Assumptions,
+) -> Iterator[Broken]:
+    """Not more than CPUs and board address, not less than the loads ask."""
     cpu_most = (cpu.memory_max_gb or float("inf")) * recipe.cpus
     if total > cpu_most:
         yield broken(
@@ -205,7 +216,7 @@ def drive_rules(server: ServerSpec, recipe: NodeRecipe, demand: NodeDemand, part
     drives = {drive.sku: drive for drive in parts.drives}
     boot, drive = drives.get(recipe.boot), drives.get(recipe.drive)
     if recipe.boot and boot is None:
-        yield _unpriced("boot_price", recipe.boot, parts)
+        yield unpriced("boot_price", recipe.boot, parts)
     boot_in_bays = 0
     if boot and boot.form.startswith("M.2"):
         places = server.boot_m2_count or 0
@@ -225,7 +236,7 @@ def drive_rules(server: ServerSpec, recipe: NodeRecipe, demand: NodeDemand, part
     if not recipe.drives:
         return
     if drive is None:
-        yield _unpriced("drive_price", recipe.drive, parts)
+        yield unpriced("drive_price", recipe.drive, parts)
         return
     yield from _data_drive_rules(server, drive, recipe.drives, boot_in_bays, demand, parts)
 
@@ -287,141 +298,4 @@ def _wrong_bay(rule: str, drive: DriveSpec, server: ServerSpec, parts: Parts) ->
         server=server.name,
         bays=", ".join(sorted(server.nvme_forms)),
         near=fitting[0].name if fitting else "",
-    )
-
-
-# ── network cards and bridges ───────────────────────────────────────────────────────────────────────────────────
-
-
-def nic_rules(
-    server: ServerSpec,
-    accelerator: AcceleratorSpec | None,
-    count: int,
-    recipe: NodeRecipe,
-    demand: NodeDemand,
-    parts: Parts,
-) -> Iterator[Broken]:
-    cards = {nic.sku: nic for nic in parts.nics}
-    for sku in [*([recipe.fabric_nic] if recipe.fabric_nics else []), *(sku for sku, _ in recipe.nics)]:
-        if sku not in cards:
-            yield _unpriced("nic_price", sku, parts)
-            return
-    yield from _fabric_rules(server, accelerator, count, recipe, demand, cards.get(recipe.fabric_nic), parts)
-    aioms = sum(number for sku, number in recipe.nics if cards[sku].kind == "aiom")
-    if aioms and not takes_aiom(server):
-        yield broken(
-            "nic_aiom",
-            noop("{server} has no AIOM place for {card}."),
-            noop("Choose a PCIe card."),
-            server=server.name,
-            card=next(cards[sku].name for sku, _ in recipe.nics if cards[sku].kind == "aiom"),
-        )
-    slots = recipe.fabric_nics + sum(number for _, number in recipe.nics) - aioms
-    if slots and server.free_x16_slots is None:
-        yield broken(
-            "nic_slots_unknown",
-            noop("How many slots {server} leaves for network cards is not known."),
-            noop("Enter it in the catalog."),
-            server=server.name,
-        )
-    elif slots > (server.free_x16_slots or 0):
-        yield broken(
-            "nic_slots",
-            noop("{server} leaves {slots} slots beside the accelerators; {count} network cards do not fit."),
-            noop("Choose a server with more slots, or a card with more ports."),
-            server=server.name,
-            slots=server.free_x16_slots or 0,
-            count=slots,
-        )
-
-
-def _fabric_rules(
-    server: ServerSpec,
-    accelerator: AcceleratorSpec | None,
-    count: int,
-    recipe: NodeRecipe,
-    demand: NodeDemand,
-    card: NicSpec | None,
-    parts: Parts,
-) -> Iterator[Broken]:
-    onboard = fabric_onboard(server, accelerator, parts)
-    if onboard and recipe.fabric_nics:
-        yield broken(
-            "fabric_onboard",
-            noop(
-                "The accelerator board brings its {onboard} cluster network ports; further cards are not needed."
-            ),
-            noop("Leave the {count} cards out."),
-            onboard=onboard,
-            count=recipe.fabric_nics,
-        )
-    if not demand.fabric_gbit_s:
-        return
-    if max(onboard, recipe.fabric_nics) < count:
-        yield broken(
-            "fabric_per_gpu",
-            noop(
-                "Training over several servers needs one cluster network port per accelerator: {count}, not {have}."
-            ),
-            noop("Take {count} cards."),
-            count=count,
-            have=max(onboard, recipe.fabric_nics),
-        )
-    if card and recipe.fabric_nics and card.port_gbit_s < demand.fabric_gbit_s:
-        yield broken(
-            "fabric_speed",
-            noop("{card} gives {have} Gbit/s per accelerator; {needed} is needed."),
-            noop("Choose a faster card."),
-            card=card.name,
-            have=round(card.port_gbit_s),
-            needed=round(demand.fabric_gbit_s),
-        )
-    if card and recipe.fabric_nics and runs_infiniband(accelerator) and not card.infiniband:
-        yield broken(
-            "fabric_kind",
-            noop("{card} does not run InfiniBand, which the cluster network of {accelerator} uses here."),
-            noop("Choose a card that does."),
-            card=card.name,
-            accelerator=accelerator.name if accelerator else "",
-        )
-
-
-def bridge_rules(
-    accelerator: AcceleratorSpec | None, count: int, recipe: NodeRecipe, parts: Parts
-) -> Iterator[Broken]:
-    if not recipe.bridges:
-        return
-    bridge = next((item for item in parts.accessories if item.sku == recipe.bridge), None)
-    if bridge is None or accelerator is None:
-        yield _unpriced("bridge_price", recipe.bridge, parts)
-        return
-    near = parts.bridge_for(accelerator, count)
-    common: dict[str, Any] = {
-        "bridge": bridge.name,
-        "accelerator": accelerator.name,
-        "near": near.name if near else "",
-    }
-    change = noop("{near} fits.") if near else ""
-    if accelerator.sku not in bridge.accelerators:
-        yield broken("bridge_kind", noop("{bridge} does not fit {accelerator}."), change, **common)
-    elif bridge.count * recipe.bridges != count:
-        yield broken(
-            "bridge_count",
-            noop("{bridges} × {bridge} join {joined} cards; there are {count}."),
-            change,
-            bridges=recipe.bridges,
-            joined=bridge.count * recipe.bridges,
-            count=count,
-            **common,
-        )
-
-
-def _unpriced(rule: str, sku: str, parts: Parts) -> Broken:
-    name = parts.names.get(sku, sku)
-    return broken(
-        rule,
-        noop("{article} is not in the catalog or has no valid price."),
-        noop("Enter it with its price."),
-        stage="catalog",
-        article=name or "?",
     )

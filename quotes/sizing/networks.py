@@ -4,6 +4,7 @@ Two in-band switches, every server and storage unit with a port on each; one por
 processor that manages something.
 """
 
+from collections.abc import Sequence
 from math import ceil
 from typing import NamedTuple
 
@@ -11,10 +12,11 @@ from catalog.quantity import noop
 from catalog.specs import CableSpec, SwitchSpec
 from quotes.sizing.assumptions import Assumptions
 from quotes.sizing.bill import Broken, Line
+from quotes.sizing.demand import NodeDemand, NodeRecipe
 from quotes.sizing.fabric import Fabric, switch_watts
+from quotes.sizing.facility import Box, server_box
 from quotes.sizing.node import NodePlan, plan_node
 from quotes.sizing.parts import Parts
-from quotes.sizing.recipe import NodeDemand, NodeRecipe
 from quotes.sizing.results import LineRole
 from quotes.sizing.storage import Store
 
@@ -35,6 +37,16 @@ class Networks(NamedTuple):
     lines: tuple[Line, ...]
     wall_w: float
     provision_w: float
+
+
+class Bought(NamedTuple):
+    """Some equipment of one kind: switch when it is one, number, bill, watts as used and at most."""
+
+    switch: SwitchSpec | None = None
+    number: int = 0
+    lines: Sequence[Line] = ()
+    wall_w: float = 0
+    most_w: float = 0
 
 
 def management_count(nodes: int, assumptions: Assumptions) -> int:
@@ -76,60 +88,67 @@ def plan_networks(
     recipe: NodeRecipe | None = None,
 ) -> Networks | Broken:
     """`feeds`: metered power strips and doors that want a port of their own on the management network."""
-    managers = management_count(nodes, assumptions)
-    management = plan_management(parts, assumptions, recipe) if managers else None
+    management = plan_management(parts, assumptions, recipe) if management_count(nodes, assumptions) else None
     if isinstance(management, Broken):
         return management
-    managers = managers if management else 0
+    managers = management_count(nodes, assumptions) if management else 0
+    stores = store.units if store else 0
     links = 2 * nodes + sum(
         number * max(system.nic_ports_needed, system.ports or 2)
         for system, number in (store.tiers if store else ())
     )
     in_band = _in_band(links, _port_gbit_s(node, store, parts), parts, assumptions)
-    switches = (fabric.topology.switches if fabric else 0) + (in_band[1] if in_band else 0)
+    switches = (fabric.topology.switches if fabric else 0) + in_band.number
     dpus = sum(number for sku, number in node.recipe.nics if getattr(parts.items[sku], "kind", "") == "dpu")
-    ports = nodes * (1 + dpus) + (store.units if store else 0) + 2 * managers + switches + feeds
+    ports = nodes * (1 + dpus) + stores + 2 * managers + switches + feeds
     out_of_band = _out_of_band(ports, parts, assumptions)
-    console = parts.accessory("kvm")
-    consoles = (
-        ceil(((store.units if store else 0) + managers) / console.ports) if console and console.ports else 0
-    )
-    lines: list[Line] = [*(in_band[2] if in_band else ()), *(out_of_band[2] if out_of_band else ())]
-    wall_w = (in_band[3] if in_band else 0) + (out_of_band[3] if out_of_band else 0)
-    most_w = (in_band[4] if in_band else 0) + (out_of_band[4] if out_of_band else 0)
-    if management:
-        # their copper for a switch above does not fit the in-band switches
-        lines += [
-            line.times(managers, MANAGEMENT) for line in management.lines if line.role is not LineRole.NETWORK
-        ]
-        wall_w += management.wall_w * managers
-        most_w += management.wall_w * managers
-        if fabric and fabric.topology.manager_links:
-            lines.append(_manager_cards(node, fabric, parts))
-    if console and consoles:
-        lines.append(
-            Line(
-                console.sku,
-                consoles,
-                LineRole.MANAGEMENT,
-                MANAGEMENT,
-                noop("Screen and keyboard in the rack."),
-            )
-        )
-        wall_w += consoles * (console.max_power_w or 0)
-        most_w += consoles * (console.max_power_w or 0)
+    servers = _management(management, managers, node, fabric, parts, assumptions)
+    consoles = _consoles(stores + managers, parts)
+    bought = (in_band, out_of_band, servers, consoles)
     return Networks(
-        in_band[0] if in_band else None,
-        in_band[1] if in_band else 0,
-        out_of_band[0] if out_of_band else None,
-        out_of_band[1] if out_of_band else 0,
+        in_band.switch,
+        in_band.number,
+        out_of_band.switch,
+        out_of_band.number,
         management,
         managers,
-        consoles,
-        tuple(lines),
-        wall_w,
-        most_w,
+        consoles.number,
+        tuple(line for piece in bought for line in piece.lines),
+        sum(piece.wall_w for piece in bought),
+        sum(piece.most_w for piece in bought),
     )
+
+
+def _management(
+    plan: NodePlan | None,
+    number: int,
+    node: NodePlan,
+    fabric: Fabric | None,
+    parts: Parts,
+    assumptions: Assumptions,
+) -> Bought:
+    """The servers; their copper for a switch above does not fit the in-band switches, so it stays out."""
+    if plan is None:
+        return Bought()
+    lines = [line.times(number, MANAGEMENT) for line in plan.lines if line.role is not LineRole.NETWORK]
+    watts = plan.wall_w * number
+    if fabric and fabric.topology.manager_links:
+        cards = _manager_cards(node, fabric, parts)
+        lines.append(cards)
+        power_w = getattr(parts.items[cards.sku], "power_w", None) or assumptions.part_power_unknown_w
+        watts += cards.quantity * power_w / assumptions.psu_efficiency_fraction
+    return Bought(None, number, lines, watts, watts)
+
+
+def _consoles(machines: int, parts: Parts) -> Bought:
+    console = parts.accessory("kvm")
+    if console is None or not console.ports or not machines:
+        return Bought()
+    number = ceil(machines / console.ports)
+    why = noop("Screen and keyboard in the rack.")
+    lines = [Line(console.sku, number, LineRole.MANAGEMENT, MANAGEMENT, why)]
+    watts = number * (console.max_power_w or 0)
+    return Bought(None, number, lines, watts, watts)
 
 
 def _port_gbit_s(node: NodePlan, store: Store | None, parts: Parts) -> float:
@@ -141,10 +160,7 @@ def _port_gbit_s(node: NodePlan, store: Store | None, parts: Parts) -> float:
     return max(speeds, default=0) or 100
 
 
-type Choice = tuple[SwitchSpec, int, list[Line], float, float]
-
-
-def _in_band(links: int, gbit_s: float, parts: Parts, assumptions: Assumptions) -> Choice | None:
+def _in_band(links: int, gbit_s: float, parts: Parts, assumptions: Assumptions) -> Bought:
     """Cheapest pair (or pairs below a further pair) of Ethernet switches with room for all links."""
     cable, between = _long_cable(gbit_s, parts)
     speed = cable.gbit_s if cable and cable.gbit_s else gbit_s
@@ -159,7 +175,7 @@ def _in_band(links: int, gbit_s: float, parts: Parts, assumptions: Assumptions) 
         number = 2 * ceil(links / 2 / room)
         options.append((switch, number if number == 2 else number + 2))
     if not options or cable is None:
-        return None
+        return Bought()
     switch, number = min(options, key=lambda pair: parts.price[pair[0].sku] * pair[1])
     joints *= max(number // 2, 1)
     lines = [
@@ -176,7 +192,7 @@ def _in_band(links: int, gbit_s: float, parts: Parts, assumptions: Assumptions) 
         lines.append(Line(between.sku, joints, LineRole.NETWORK, IN_BAND, noop("Joins the switches.")))
     usual, most = switch_watts(switch, assumptions)
     cables_w = links * 2 * (cable.power_w or 0)
-    return switch, number, lines, number * usual + cables_w, number * most + cables_w
+    return Bought(switch, number, lines, number * usual + cables_w, number * most + cables_w)
 
 
 def _long_cable(gbit_s: float, parts: Parts) -> tuple[CableSpec | None, CableSpec | None]:
@@ -193,11 +209,11 @@ def _long_cable(gbit_s: float, parts: Parts) -> tuple[CableSpec | None, CableSpe
     return cable, (copper[0] if copper else None)
 
 
-def _out_of_band(ports: int, parts: Parts, assumptions: Assumptions) -> Choice | None:
+def _out_of_band(ports: int, parts: Parts, assumptions: Assumptions) -> Bought:
     switch = next((item for item in parts.switches if item.connector.startswith("RJ45")), None)
     patch = parts.cable("copper", "RJ45")
     if switch is None or patch is None:
-        return None
+        return Bought()
     number = ceil(ports / (switch.ports * (1 - assumptions.network_spare_fraction)))
     lines = [
         Line(
@@ -210,7 +226,7 @@ def _out_of_band(ports: int, parts: Parts, assumptions: Assumptions) -> Choice |
         Line(patch.sku, ports, LineRole.NETWORK, MANAGEMENT, noop("One for every managed port.")),
     ]
     usual, most = switch_watts(switch, assumptions)
-    return switch, number, lines, number * usual, number * most
+    return Bought(switch, number, lines, number * usual, number * most)
 
 
 def _manager_cards(node: NodePlan, fabric: Fabric, parts: Parts) -> Line:
@@ -223,3 +239,43 @@ def _manager_cards(node: NodePlan, fabric: Fabric, parts: Parts) -> Line:
     return Line(
         sku, fabric.topology.manager_links, LineRole.NIC, MANAGEMENT, noop("For the fabric managers.")
     )
+
+
+def boxes(
+    fabric: Fabric | None,
+    networks: Networks | None,
+    store: Store | None,
+    parts: Parts,
+    assumptions: Assumptions,
+) -> list[Box]:
+    """What stands in racks beside the servers with accelerators."""
+    found: list[Box] = []
+    if fabric:
+        each_w = fabric.provision_w / fabric.topology.switches
+        found += fabric.topology.switches * [_switch_box(fabric.switch, "fabric", each_w)]
+    for switch, number in (
+        ((networks.in_band, networks.in_band_count), (networks.out_of_band, networks.out_of_band_count))
+        if networks
+        else ()
+    ):
+        if switch:
+            found += number * [
+                _switch_box(switch, "network", switch.max_power_w or assumptions.part_power_unknown_w)
+            ]
+    if networks and networks.management:
+        box = server_box(networks.management, "management")._replace(watts=networks.management.wall_w)
+        found += networks.management_count * [box]
+    if networks and networks.consoles and (console := parts.accessory("kvm")):
+        found += networks.consoles * [
+            Box(console.name, "management", console.rack_units or 1, console.max_power_w or 0, None, c13=1)
+        ]
+    for system, number in store.tiers if store else ():
+        watts = store.wall_w / store.units if store and len(store.tiers) == 1 else system.max_power_w or 0
+        found += number * [
+            Box(system.name, "storage", system.rack_units or 0, watts, system.weight_kg, c13=1)
+        ]
+    return found
+
+
+def _switch_box(switch: SwitchSpec, kind: str, watts: float) -> Box:
+    return Box(switch.name, kind, switch.rack_units or 1, watts, switch.weight_kg, c13=1)

@@ -4,6 +4,7 @@ from catalog.quantity import noop
 from catalog.specs import AcceleratorSpec, CatalogSnapshot, ServerRole, ServerSpec, ServerStatus
 from quotes.sizing.assumptions import Assumptions
 from quotes.sizing.bill import Broken, Line, bill_lines, fixed_eur, longest_lead
+from quotes.sizing.cards import nic_rules
 from quotes.sizing.chassis import (
     accelerator_rules,
     count_rules,
@@ -11,10 +12,11 @@ from quotes.sizing.chassis import (
     server_rules,
     supply_rules,
 )
-from quotes.sizing.fitting import nic_rules, recipe_rules
+from quotes.sizing.demand import NodeDemand, NodeRecipe
+from quotes.sizing.fitting import recipe_rules
 from quotes.sizing.node_findings import NodePlan, node_findings, small_plug
 from quotes.sizing.parts import Parts, parts_of
-from quotes.sizing.recipe import NodeDemand, NodeRecipe, choose_recipe
+from quotes.sizing.recipe import choose_recipe
 from quotes.sizing.results import LineRole, NodeBuild, Power, Refusal
 
 GROUP = "node"

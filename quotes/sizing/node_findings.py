@@ -7,8 +7,8 @@ from catalog.quantity import Message, Quantity, noop
 from catalog.specs import AcceleratorSpec, FormFactor, ServerSpec, ServerStatus
 from quotes.sizing.assumptions import Assumptions
 from quotes.sizing.bill import Line
+from quotes.sizing.demand import NodeDemand, NodeRecipe, ram_needed_gb
 from quotes.sizing.parts import Parts
-from quotes.sizing.recipe import NodeDemand, NodeRecipe, ram_needed_gb
 from quotes.sizing.trace import Finding, Severity
 
 type Note = Callable[..., None]

@@ -4,6 +4,7 @@ import pytest
 
 from configurator.workload import DataNeeds, Site
 from quotes.sizing.compose import build_system
+from quotes.sizing.demand import NodeDemand
 from quotes.sizing.facility import (
     BTU_PER_WATT_HOUR,
     Box,
@@ -16,7 +17,6 @@ from quotes.sizing.facility import (
 )
 from quotes.sizing.node import plan_node
 from quotes.sizing.parts import parts_of
-from quotes.sizing.recipe import NodeDemand
 from quotes.sizing.results import SystemBuild
 from quotes.sizing.site import limits_for
 from tests.sizing.hardware import ASSUMPTIONS, named, seed, serve, serving, train, training
