@@ -57,12 +57,8 @@ def choose(
 
 
 def _same(one: Draft, other: Draft) -> bool:
-    """Two drafts a customer would call the same system."""
-    return (one.accelerator.sku, one.screened.server, one.screened.accelerators) == (
-        other.accelerator.sku,
-        other.screened.server,
-        other.screened.accelerators,
-    )
+    """Two drafts a customer would call the same system, be it in another maker's chassis."""
+    return (one.accelerator.sku, one.screened.accelerators) == (other.accelerator.sku, other.screened.accelerators)
 
 
 def recommended_tier(chosen: Mapping[Tier, Draft], workload: Workload, assumptions: Assumptions) -> Tier:
