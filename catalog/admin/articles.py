@@ -237,7 +237,7 @@ class ServiceAdmin(ArticleAdmin):
 class CloudOfferAdmin(ArticleAdmin):
     columns = (
         "region",
-        ("in_eu", "EU"),
+        "in_eu",
         "offered_accelerator",
         ("accelerator_count", "GPU"),
         "hourly",
