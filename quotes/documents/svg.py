@@ -95,12 +95,12 @@ def text(
     )
 
 
-CLASSES = {
-    "line": "stroke-line",
-    "line-strong": "stroke-line",
-    "ink-quiet": "stroke-quiet",
+STROKES = {
+    "line": ("stroke-line", "line-strong"),
+    "line-strong": ("stroke-line", "line-strong"),
+    "ink-quiet": ("stroke-quiet", "ink-quiet"),
 }
-"""Names of the palette whose class for strokes is another."""
+"""Strokes whose class or colour of the palette has another name."""
 
 
 def paint(fill: str, stroke: str, thick: float, dash: str) -> str:
@@ -112,8 +112,9 @@ def paint(fill: str, stroke: str, thick: float, dash: str) -> str:
     else:
         attributes.append('fill="none"')
     if stroke:
-        classes.append(CLASSES.get(stroke, f"stroke-{stroke}"))
-        attributes.append(f'stroke="{LIGHT[stroke]}" stroke-width="{thick:g}"')
+        name, colour = STROKES.get(stroke, (f"stroke-{stroke}", stroke))
+        classes.append(name)
+        attributes.append(f'stroke="{LIGHT[colour]}" stroke-width="{thick:g}"')
     if dash:
         attributes.append(f'stroke-dasharray="{dash}"')
     named = f'class="{" ".join(classes)}" ' if classes else ""
