@@ -1,0 +1,128 @@
+"""Making the files of measured rates from a table of published rows."""
+
+import csv
+import io
+import re
+from collections import defaultdict
+from collections.abc import Iterable, Mapping, Sequence
+from statistics import median
+
+import numpy as np
+from numpy.typing import NDArray
+
+from catalog.specs import AcceleratorSpec
+from quotes.sizing.evaluation.base import Row
+from quotes.sizing.rates.devices import Device, device_of
+from quotes.sizing.rates.fitting import Fit, Sample, fit
+from quotes.sizing.rates.offered import MODELS
+from quotes.sizing.rates.situation import Situation, log_rate, read_situation
+from quotes.sizing.rates.table import INTERVAL, WIDTH_POWER, load_devices
+
+COVERED = 0.8
+LEAST_WEIGHT = 0.0005  # levels nearer to one than this are left out of the file, unless counts matter
+
+
+def device_for(situation: Situation, catalog: Mapping[str, Device]) -> Device:
+    """The figures of the device a row names; a device without figures when nobody knows them."""
+    for name in (situation.named, situation.device):
+        if found := load_devices().get(name) or catalog.get(name):
+            return found
+    return Device(situation.device, "CPU" if situation.device.startswith("CPU") else "unknown")
+
+
+def catalog_devices(accelerators: Iterable[AcceleratorSpec]) -> Mapping[str, Device]:
+    return {accelerator.name: device_of(accelerator) for accelerator in accelerators}
+
+
+def samples_of(rows: Iterable[Row], accelerators: Iterable[AcceleratorSpec]) -> list[Sample]:
+    """Rows that state an accelerator and a positive value, as samples."""
+    catalog = catalog_devices(accelerators)
+    found = []
+    for row in rows:
+        try:
+            situation = read_situation(row)
+            found.append(Sample(situation, device_for(situation, catalog), log_rate(row, situation)))
+        except ValueError:
+            continue
+    return found
+
+
+def calibrate(rows: Sequence[Row], accelerators: Sequence[AcceleratorSpec]) -> Mapping[str, str]:
+    """File name → content, for `quotes/sizing/data`. Deterministic; takes a minute on five thousand rows."""
+    fitted = fit(samples_of(rows, accelerators))
+    offered = {s.model for model in MODELS for s in (model.run, model.train) if s}
+    aggregates, sources = _aggregated(rows, offered)
+    return {
+        "rates_ratios.csv": _ratios_csv(fitted),
+        "rates.csv": _csv(AGGREGATE_COLUMNS, aggregates),
+        "rates_sources.csv": _csv(("key", "source"), [(key, source) for source, key in sources.items()]),
+    }
+
+
+def widths(fitted: Fit) -> tuple[float, float]:
+    """Scales of half widths so that 80 % of rows left out lie inside: by model and device, and by whole device."""
+    return (
+        _scale(fitted.left_out(lambda s: s.group), fitted.spread_left_out(lambda s: s.group), fitted),
+        _scale(
+            fitted.left_out(lambda s: s.device.name), fitted.spread_left_out(lambda s: s.device.name), fitted
+        ),
+    )
+
+
+def _scale(residual: NDArray[np.float64], spread: NDArray[np.float64], fitted: Fit) -> float:
+    answered = (spread < 1.2) & np.array([sample.device.known for sample in fitted.samples])
+    return float(np.quantile(np.abs(residual[answered]) / spread[answered] ** WIDTH_POWER, COVERED))
+
+
+def _ratios_csv(fitted: Fit) -> str:
+    seen, unseen = widths(fitted)
+    lines: list[tuple[object, ...]] = [
+        (INTERVAL, "seen", f"{seen:.3f}", ""),
+        (INTERVAL, "unseen", f"{unseen:.3f}", ""),
+    ]
+    for kind, levels in fitted.ratios.items():
+        for name, level in sorted(levels.items()):
+            lines.append((kind, name, f"{level.weight:.3f}", int(level.groups)))
+    return _csv(("kind", "level", "ln_ratio", "groups"), lines)
+
+
+AGGREGATE_COLUMNS = (
+    "model", "variant", "task", "unit", "device", "precision", "engine", "scenario", "rows", "rate", "source",
+)  # fmt: skip
+
+
+def _aggregated(rows: Sequence[Row], offered: set[str]) -> tuple[list[tuple[object, ...]], Mapping[str, str]]:
+    """Medians per situation of the offered models, and the published tables they come from."""
+    groups: dict[tuple[str, ...], list[Row]] = defaultdict(list)
+    for row in rows:
+        s = read_situation(row)
+        if s.model in offered and not s.flags & {"power_limited", "unoptimised"}:
+            groups[s.model, s.variant, s.task, s.unit, s.device, s.precision, s.engine, s.scenario].append(
+                row
+            )
+    sources: dict[str, str] = {}
+    found: list[tuple[object, ...]] = []
+    for key, members in sorted(groups.items()):
+        each = [float(row["per_accelerator_value"]) for row in members]
+        newest = max(members, key=lambda row: row["date"])
+        source = sources.setdefault(_source(newest), f"S{len(sources) + 1}")
+        found.append((*key, len(members), f"{median(each):.5g}", source))
+    return found, sources
+
+
+def _source(row: Row) -> str:
+    """Table and date; the place inside it only where the table is one file."""
+    locator = re.sub(
+        r"\s*\(index ids?[^)]*\)|\(newest stored version[^)]*\)|\bline \d+\b", "", row["source_locator"]
+    )
+    if row["source_title"].startswith("MLPerf"):
+        locator = " ".join(locator.split()[:1])
+    return ", ".join(filter(None, (row["source_title"], row["date"], " ".join(locator.split()))))
+
+
+def _csv(header: Sequence[str], lines: Iterable[Sequence[object]]) -> str:
+    text = io.StringIO()
+    writer = csv.writer(text, lineterminator="\n")
+    writer.writerow(header)
+    writer.writerows(lines)
+    return text.getvalue()

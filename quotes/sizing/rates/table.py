@@ -1,0 +1,191 @@
+"""The measured table that ships with the product: ratios, devices outside the catalog, and the rows behind them."""
+
+import csv
+import math
+from collections import defaultdict
+from collections.abc import Iterable, Mapping, Sequence
+from functools import cache
+from pathlib import Path
+from typing import NamedTuple
+
+from catalog.quantity import Quantity
+from quotes.sizing.rates.devices import Device
+from quotes.sizing.rates.effects import (
+    NOISE,
+    SPREAD,
+    Level,
+    LogRate,
+    Ratios,
+    bound_by,
+    features_of_device,
+    features_of_situation,
+    prior_mean,
+    summed,
+)
+from quotes.sizing.rates.situation import Situation
+from quotes.sizing.results import Estimate
+from quotes.sizing.trace import Badge, Evidence
+
+DATA = Path(__file__).parent.parent / "data"
+INTERVAL = "interval"  # the kind under which the file keeps the widths of intervals
+WIDTH_POWER = 1.8  # half widths grow faster than the uncertainty that counts of groups suggest
+
+
+class MeasuredRow(NamedTuple):
+    """The median of published rows of one situation; `rate` of one accelerator, in the unit of `unit`."""
+
+    model: str
+    variant: str
+    task: str
+    unit: str
+    device: str
+    precision: str
+    engine: str
+    scenario: str
+    rows: int
+    rate: float
+    source: str
+
+
+class RateTable(NamedTuple):
+    """Everything that turns a situation on a device into a rate with its evidence."""
+
+    ratios: Ratios
+    width_seen: float  # scale of the half width of an interval, when the device was measured in this class
+    width_unseen: float
+    rows: Mapping[str, Sequence[MeasuredRow]]  # by model
+    classes: frozenset[tuple[str, str]]  # (device, resource that bounds) of which runs were measured
+
+    def estimate(
+        self, base: "Base", device: Device, log: LogRate, *, with_evidence: bool = False
+    ) -> Estimate:
+        """Rate of one accelerator with its 80 % interval; the rows behind it only when asked, for they take time.
+
+        `log` is `base.on(device)`.
+        """
+        half = self.half_width(base.situation, device, log)
+        near = self.nearest(base.situation, device) if with_evidence else []
+        value = math.exp(log.value)
+        return Estimate(
+            value=value,
+            low=math.exp(log.value - half),
+            high=math.exp(log.value + half),
+            badge=self.badge(base.situation, device),
+            evidence=tuple(evidence(row) for row in near[:5]),
+            evidence_count=sum(row.rows for row in near),
+        )
+
+    def half_width(self, situation: Situation, device: Device, log: LogRate) -> float:
+        """Half of the 80 % interval of the logarithm."""
+        seen = self.measured_in_class(situation, device)
+        return (self.width_seen if seen else self.width_unseen) * log.spread**WIDTH_POWER
+
+    def measured_in_class(self, situation: Situation, device: Device) -> bool:
+        """Whether this device ran anything that the same resource bounds."""
+        return (device.name, bound_by(situation.family)) in self.classes
+
+    def badge(self, situation: Situation, device: Device) -> Badge:
+        """Measured: this model and task on this device. Interpolated: both were measured, though not together."""
+        rows = [row for row in self.rows.get(situation.model, ()) if row.task == situation.task]
+        if any(row.device == device.name for row in rows):
+            return Badge.MEASURED
+        known = f"{situation.model}|{situation.unit}" in self.ratios["model"]
+        return (
+            Badge.INTERPOLATED if known and self.measured_in_class(situation, device) else Badge.EXTRAPOLATED
+        )
+
+    def nearest(self, situation: Situation, device: Device) -> list[MeasuredRow]:
+        """Rows of the same model, nearest first: same device, then same task, engine, precision and scenario."""
+        return sorted(
+            (row for row in self.rows.get(situation.model, ()) if row.unit == situation.unit),
+            key=lambda row: (
+                row.task != situation.task,
+                row.device != device.name,
+                row.variant != situation.variant,
+                row.precision != situation.precision,
+                row.engine != situation.engine,
+                row.scenario != situation.scenario,
+                -row.rows,
+            ),
+        )
+
+
+class Base(NamedTuple):
+    """What is the same for every device, summed once."""
+
+    situation: Situation
+    summed: LogRate
+
+    @classmethod
+    def of(cls, situation: Situation, ratios: Ratios) -> "Base":
+        return cls(situation, summed(features_of_situation(situation), ratios))
+
+    def on(self, device: Device, ratios: Ratios) -> LogRate:
+        own = summed(features_of_device(self.situation, device), ratios)
+        value = prior_mean(self.situation, device) + self.summed.value + own.value
+        return LogRate(value, math.hypot(self.summed.spread, own.spread, NOISE))
+
+
+UNITS = {"infer": "items/s", "train": "samples/s", "time": "accelerator-minutes"}
+
+
+def evidence(row: MeasuredRow) -> Evidence:
+    how = ", ".join(filter(None, (row.variant, row.precision, row.engine, row.scenario)))
+    return Evidence(
+        description=f"{row.model} · {row.device} · {how}",
+        value=Quantity(value=row.rate, unit=UNITS[row.task], digits=3),
+        source=row.source,
+    )
+
+
+# ── files ───────────────────────────────────────────────────────────────────────────────────────────────────────
+
+
+@cache
+def load_rates() -> RateTable:
+    """The files beside this package, read once. Raises ValueError on a damaged file."""
+    ratios: dict[str, dict[str, Level]] = {kind: {} for kind in SPREAD}
+    widths: dict[str, float] = {}
+    for row in _read("rates_ratios.csv"):
+        if row["kind"] == INTERVAL:
+            widths[row["level"]] = float(row["ln_ratio"])
+            continue
+        ratios[row["kind"]][row["level"]] = Level(float(row["ln_ratio"]), float(row["groups"]))
+    rows: dict[str, list[MeasuredRow]] = defaultdict(list)
+    sources = {row["key"]: row["source"] for row in _read("rates_sources.csv")}
+    for row in _read("rates.csv"):
+        rows[row["model"]].append(
+            MeasuredRow(
+                row["model"], row["variant"], row["task"], row["unit"], row["device"], row["precision"],
+                row["engine"], row["scenario"], int(row["rows"]), float(row["rate"]), sources[row["source"]],
+            )
+        )  # fmt: skip
+    classes = {tuple(level.split("|")) for level in ratios["device family"]}
+    ran = frozenset((device, bound_by(family)) for device, family in classes)
+    return RateTable(ratios, widths["seen"], widths["unseen"], dict(rows), ran)
+
+
+@cache
+def load_devices() -> Mapping[str, Device]:
+    """Devices that measured rows name and the catalog does not sell."""
+
+    def figure(row: Mapping[str, str], column: str) -> float | None:
+        return float(row[column]) if row[column] else None
+
+    return {
+        row["name"]: Device(
+            row["name"],
+            row["architecture"],
+            figure(row, "bf16_tflops"),
+            figure(row, "int8_tops"),
+            figure(row, "fp8_tflops"),
+            figure(row, "fp32_tflops"),
+            figure(row, "memory_bandwidth_gb_s"),
+        )
+        for row in _read("rates_devices.csv")
+    }
+
+
+def _read(name: str) -> Iterable[dict[str, str]]:
+    with (DATA / name).open(encoding="utf-8", newline="") as file:
+        yield from csv.DictReader(file)
