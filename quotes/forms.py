@@ -3,34 +3,63 @@
 from typing import Any
 
 from django import forms
-from django.core.validators import RegexValidator
 from django.utils.translation import gettext_lazy as _
 
+from configurator.formats import locale
 from quotes.models import Quote
+from quotes.pricing.vat import EU_COUNTRIES, SELLER_COUNTRY, is_vat_id, normal_vat_id
+
+
+def countries() -> list[tuple[str, str]]:
+    """ISO 3166 code and name in the reader's language: the seller's own first, then by name."""
+    named = {code: name for code, name in locale().territories.items() if len(code) == 2 and code.isalpha()}
+    rest = sorted(
+        (name, code) for code, name in named.items() if code not in {SELLER_COUNTRY, "EU", "EZ", "UN", "ZZ"}
+    )
+    return [(SELLER_COUNTRY, named[SELLER_COUNTRY]), *((code, name) for name, code in rest)]
 
 
 class ContactForm(forms.ModelForm):
     """Who wants the quote. Only what is needed to make one is mandatory."""
 
+    country = forms.ChoiceField(label=_("Country"), choices=countries, initial=SELLER_COUNTRY)
     consent = forms.BooleanField(
-        label=_("I agree that my details are kept to make and handle this quote."),
+        label=_("I agree that you keep these details to make and handle this quote."),
         error_messages={"required": _("We may only make a quote when you agree to this.")},
     )
 
     class Meta:
         model = Quote
         fields = (
-            "organisation",
-            "contact_name",
-            "email",
-            "phone",
-            "street",
-            "postcode",
-            "city",
-            "kvk_number",
-            "vat_id",
-            "reference",
-        )
+            "organisation", "contact_name", "email", "phone", "street", "postcode", "city", "country",
+            "kvk_number", "vat_id", "delivery_place", "reference", "customer_note",
+        )  # fmt: skip
+        labels = {
+            "organisation": _("Organisation"),
+            "contact_name": _("Your name"),
+            "email": _("E-mail address"),
+            "phone": _("Telephone number"),
+            "street": _("Street and number"),
+            "postcode": _("Postcode"),
+            "city": _("City"),
+            "delivery_place": _("Place of delivery"),
+            "reference": _("Your reference"),
+            "customer_note": _("Question or remark"),
+        }
+        help_texts = {
+            "vat_id": _("Needed when your organisation is in another country of the EU."),
+            "delivery_place": _("Only when it is not the address above."),
+            "reference": _("For example the number of your request; it is printed on the quote."),
+        }
+        widgets = {"customer_note": forms.Textarea({"rows": 4})}
+        error_messages = {
+            "organisation": {"required": _("Fill in the name of your organisation.")},
+            "contact_name": {"required": _("Fill in your name.")},
+            "email": {
+                "required": _("Fill in an e-mail address, so that we can reach you."),
+                "invalid": _("Fill in an e-mail address such as name@example.org."),
+            },
+        }
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
@@ -42,12 +71,29 @@ class ContactForm(forms.ModelForm):
             "street": "street-address",
             "postcode": "postal-code",
             "city": "address-level2",
+            "country": "country",
         }
         for name, token in complete.items():
             self.fields[name].widget.attrs["autocomplete"] = token
-        self.fields["kvk_number"].validators.append(
-            RegexValidator(r"^\d{8}$", _("A KvK number has eight digits."))
-        )
+
+    def clean_vat_id(self) -> str:
+        return normal_vat_id(self.cleaned_data["vat_id"])
+
+    def clean(self) -> dict[str, Any]:
+        cleaned = super().clean() or self.cleaned_data
+        country, vat_id = cleaned.get("country", ""), cleaned.get("vat_id", "")
+        if (
+            country in EU_COUNTRIES
+            and country != SELLER_COUNTRY
+            and not vat_id
+            and "vat_id" not in self.errors
+        ):
+            self.add_error("vat_id", _("Fill in the VAT number of your organisation."))
+        elif vat_id and country in EU_COUNTRIES and not is_vat_id(vat_id, country):
+            self.add_error("vat_id", _("This is no VAT number of that country."))
+        if country != SELLER_COUNTRY:
+            cleaned["kvk_number"] = ""
+        return cleaned
 
     @property
     def contact(self) -> dict[str, Any]:
@@ -56,26 +102,42 @@ class ContactForm(forms.ModelForm):
 
 
 class AcceptForm(forms.Form):
+    prefix = "accept"
+
     name = forms.CharField(
-        label=_("Your name"), max_length=120, widget=forms.TextInput({"autocomplete": "name"})
+        label=_("Your name"),
+        max_length=120,
+        widget=forms.TextInput({"autocomplete": "name"}),
+        error_messages={"required": _("Fill in your name.")},
     )
     function = forms.CharField(
         label=_("Your function"),
         max_length=120,
         widget=forms.TextInput({"autocomplete": "organization-title"}),
+        error_messages={
+            "required": _("Fill in your function, so that it is clear on whose behalf you agree.")
+        },
     )
     terms = forms.BooleanField(
         label=_("I have read the terms and conditions and agree to this quote."),
         error_messages={
-            "required": _("A quote can only be accepted together with its terms and conditions.")
+            "required": _("You can only accept the quote together with its terms and conditions.")
         },
     )
 
 
 class DeclineForm(forms.Form):
+    prefix = "decline"
+
     name = forms.CharField(
-        label=_("Your name"), max_length=120, widget=forms.TextInput({"autocomplete": "name"})
+        label=_("Your name"),
+        max_length=120,
+        widget=forms.TextInput({"autocomplete": "name"}),
+        error_messages={"required": _("Fill in your name.")},
     )
     reason = forms.CharField(
-        label=_("What made you decide so? (not required)"), max_length=300, required=False
+        label=_("What made you decide so?"),
+        max_length=300,
+        required=False,
+        widget=forms.Textarea({"rows": 3}),
     )

@@ -1,41 +1,85 @@
 """Pages of proposals and quotes. Whoever holds the secret link of a plan or a quote sees that one and no other."""
 
+from collections.abc import Callable
+from functools import wraps
 from http import HTTPStatus
+from typing import Any
 
 from django.conf import settings
 from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import get_object_or_404, redirect, render
-from django.utils.translation import override
-from django.views.decorators.cache import never_cache
-from django.views.decorators.http import require_GET, require_http_methods, require_POST, require_safe
+from django.utils import timezone, translation
+from django.utils.cache import patch_cache_control
+from django.views.decorators.http import require_http_methods, require_POST, require_safe
 
 from catalog.snapshot import snapshot
 from configurator.models import Draft
-from configurator.wizard.answers import assess, merged
+from configurator.wizard.answers import Assessment, assess, merged
 from quotes import services
-from quotes.documents.pdf import render_pdf
 from quotes.forms import AcceptForm, ContactForm, DeclineForm
 from quotes.models import Quote, QuoteStatus
-from quotes.presentation import estimate_panel, proposal_page
-from quotes.sizing.results import Tier
+from quotes.presentation.estimate import estimate_panel
+from quotes.presentation.proposal import proposal_page
+from quotes.presentation.quote import quote_page
+from quotes.proposal import Proposal
+from quotes.sizing.results import SizedSystem, Tier
+
+type View = Callable[..., HttpResponse]
 
 
-def draft_or_404(token: str) -> Draft:
-    return get_object_or_404(Draft.objects.alive(), token=token)
+def private(view: View) -> View:
+    """Kept out of caches and search engines: the address is the key. Says so when the site cannot answer yet."""
+
+    @wraps(view)
+    def guarded(request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponse:
+        try:
+            response = view(request, *args, **kwargs)
+        except services.Refused as refusal:
+            context = {"problem": refusal.sentence}
+            status = HTTPStatus.SERVICE_UNAVAILABLE
+            response = render(request, "quotes/not_ready.html", context, status=status)
+        patch_cache_control(response, private=True, no_store=True)
+        response.headers["X-Robots-Tag"] = "noindex, nofollow"
+        return response
+
+    return guarded
 
 
-def quote_or_404(token: str) -> Quote:
-    return get_object_or_404(Quote, token=token, link_revoked=False)
+def speak(request: HttpRequest, language: str) -> None:
+    """The language of what is shown, for visitors who have not chosen one."""
+    if settings.LANGUAGE_COOKIE_NAME not in request.COOKIES:
+        translation.activate(language)
+        request.LANGUAGE_CODE = language  # type: ignore[attr-defined]
+
+
+def draft_or_404(request: HttpRequest, token: str) -> Draft:
+    draft = get_object_or_404(Draft.objects.alive(), token=token)
+    speak(request, draft.language)
+    return draft
+
+
+def quote_or_404(request: HttpRequest, token: str) -> Quote:
+    quote = get_object_or_404(Quote, token=token)
+    if not quote.link_works(timezone.localdate()):
+        raise Http404
+    speak(request, quote.language)
+    return quote
+
+
+def proposed(draft: Draft) -> tuple[Assessment, Proposal | None]:
+    """What a plan's answers come to, and the proposal when they come to a workload."""
+    assessment = assess(draft.answers, snapshot())
+    return assessment, services.proposal_for(assessment.workload) if assessment.workload else None
 
 
 # ── proposals ───────────────────────────────────────────────────────────────────────────────────────────────────
 
 
-@never_cache
-@require_http_methods(["GET", "POST"])
+@require_http_methods(["GET", "HEAD", "POST"])
+@private
 def estimate(request: HttpRequest, token: str) -> HttpResponse:
     """The living estimate: what the answers so far, with those just typed, would come to. Nothing is saved."""
-    draft = draft_or_404(token)
+    draft = draft_or_404(request, token)
     catalog = snapshot()
     answers = draft.answers
     if request.method == "POST":
@@ -45,76 +89,78 @@ def estimate(request: HttpRequest, token: str) -> HttpResponse:
     return render(request, "quotes/estimate.html", estimate_panel(assessment, found))
 
 
-@never_cache
 @require_safe
+@private
 def proposal(request: HttpRequest, token: str) -> HttpResponse:
-    """The proposals for a plan, or the way back to the question that stands in the way."""
-    draft = draft_or_404(token)
-    assessment = assess(draft.answers, snapshot())
-    if assessment.workload is None:
-        return redirect("wizard:plan", token=token)
-    found = services.proposal_for(assessment.workload)
-    context = {"draft": draft, "proposal": found, **proposal_page(found)}
+    """The proposals for a plan, the recommended or the chosen one in full; without a workload, back to the plan."""
+    draft = draft_or_404(request, token)
+    assessment, found = proposed(draft)
+    if found is None:
+        return redirect("wizard:step", token, "check")
+    chosen = _tier(request.GET.get("tier", ""))
+    context = {"draft": draft, "assessment": assessment, **proposal_page(found, chosen)}
     return render(request, "quotes/proposal.html", context)
 
 
-@never_cache
-@require_GET
+def _tier(text: str) -> Tier | None:
+    return Tier(text) if text in set(Tier) else None
+
+
+@require_safe
+@private
 def proposal_json(request: HttpRequest, token: str) -> HttpResponse:
     """The whole proposal as data, in the shape of docs/schema/proposal.json."""
-    assessment = assess(draft_or_404(token).answers, snapshot())
-    if assessment.workload is None:
+    _assessment, found = proposed(draft_or_404(request, token))
+    if found is None:
         raise Http404
-    body = services.proposal_for(assessment.workload).model_dump_json(indent=2)
-    return HttpResponse(body, content_type="application/json")
+    response = HttpResponse(found.model_dump_json(indent=2), content_type="application/json")
+    response.headers["Content-Disposition"] = 'attachment; filename="proposal.json"'
+    return response
 
 
-@never_cache
-@require_http_methods(["GET", "POST"])
+@require_http_methods(["GET", "HEAD", "POST"])
+@private
 def request_quote(request: HttpRequest, token: str, tier: str) -> HttpResponse:
     """Contact details, then a quote in draft with its preview at once."""
-    draft = draft_or_404(token)
-    assessment = assess(draft.answers, snapshot())
-    if assessment.workload is None or tier not in set(Tier):
-        raise Http404
-    found = services.proposal_for(assessment.workload)
-    system = found.system(Tier(tier))
-    if system is None:
-        raise Http404
+    draft = draft_or_404(request, token)
+    _assessment, found = proposed(draft)
+    system = found.system(Tier(tier)) if found and tier in set(Tier) else None
+    if found is None or system is None:
+        return redirect("quotes:proposal", token)
     form = ContactForm(request.POST or None)
     if request.method == "POST" and form.is_valid():
-        quote = services.create_quote(found, Tier(tier), form.contact, language=draft.language, draft=draft)
+        language = translation.get_language() or draft.language
+        quote = services.create_quote(found, Tier(tier), form.contact, language=language, draft=draft)
         return redirect("quotes:quote", token=quote.token)
-    context = {
-        "form": form,
-        "draft": draft,
-        "system": system,
-        "price": found.prices[Tier(tier)],
-        "tier": tier,
-    }
+    context = {"form": form, "draft": draft, **_asked(found, system)}
     status = HTTPStatus.UNPROCESSABLE_ENTITY if form.errors else HTTPStatus.OK
     return render(request, "quotes/request.html", context, status=status)
+
+
+def _asked(found: Proposal, system: SizedSystem) -> dict[str, Any]:
+    return {
+        "system": system,
+        "price": found.prices[system.tier],
+        "demonstration": found.demonstration_prices,
+        "seller": services.current_seller(),
+    }
 
 
 # ── quotes ──────────────────────────────────────────────────────────────────────────────────────────────────────
 
 
-@never_cache
 @require_safe
+@private
 def quote(request: HttpRequest, token: str) -> HttpResponse:
     """The customer's page of one quote: what it says, the PDF, and the decision while it is open."""
-    return _quote_page(request, quote_or_404(token), AcceptForm(), DeclineForm())
+    return _quote_page(request, quote_or_404(request, token), AcceptForm(), DeclineForm())
 
 
 def _quote_page(
     request: HttpRequest, row: Quote, accept_form: AcceptForm, decline_form: DeclineForm, problem: str = ""
 ) -> HttpResponse:
-    services.expire_due()
-    row.refresh_from_db()
     context = {
-        "quote": row,
-        "document": services.document_of(row),
-        "open": row.status == QuoteStatus.ISSUED,
+        **quote_page(row, timezone.now()),
         "accept_form": accept_form,
         "decline_form": decline_form,
         "problem": problem,
@@ -124,43 +170,46 @@ def _quote_page(
     return render(request, "quotes/quote.html", context, status=status)
 
 
-@never_cache
-@require_GET
+@require_safe
+@private
 def quote_pdf(request: HttpRequest, token: str) -> HttpResponse:
     """The PDF in the quote's language; a watermark says when it is only a preview."""
-    row = quote_or_404(token)
-    document = services.document_of(row, site_url=settings.SITE_URL)
-    with override(row.language):
-        body = render_pdf(document)
-    name = f"{document.full_number or 'preview'}.pdf"
-    return HttpResponse(
-        body, content_type="application/pdf", headers={"Content-Disposition": f'inline; filename="{name}"'}
-    )
+    return pdf_response(quote_or_404(request, token))
 
 
-@never_cache
+def pdf_response(row: Quote) -> HttpResponse:
+    response = HttpResponse(services.pdf_of(row), content_type="application/pdf")
+    response.headers["Content-Disposition"] = f'inline; filename="{row.full_number or "preview"}.pdf"'
+    return response
+
+
 @require_POST
+@private
 def accept(request: HttpRequest, token: str) -> HttpResponse:
-    row = quote_or_404(token)
+    """The customer agrees; the page then says so and has the signed PDF."""
+    row = quote_or_404(request, token)
     form = AcceptForm(request.POST)
-    if not form.is_valid():
+    if row.status == QuoteStatus.ISSUED and not form.is_valid():
         return _quote_page(request, row, form, DeclineForm())
+    given = form.cleaned_data if form.is_valid() else {}
     try:
-        services.accept(row, name=form.cleaned_data["name"], function=form.cleaned_data["function"])
+        services.accept(row, name=given.get("name", ""), function=given.get("function", ""))
     except services.Refused as refusal:
-        return _quote_page(request, row, form, DeclineForm(), refusal.messages[0])
+        return _quote_page(request, row, AcceptForm(), DeclineForm(), refusal.sentence)
     return redirect("quotes:quote", token=token)
 
 
-@never_cache
 @require_POST
+@private
 def decline(request: HttpRequest, token: str) -> HttpResponse:
-    row = quote_or_404(token)
+    """The customer says no, with a reason if they want to give one."""
+    row = quote_or_404(request, token)
     form = DeclineForm(request.POST)
-    if not form.is_valid():
+    if row.status == QuoteStatus.ISSUED and not form.is_valid():
         return _quote_page(request, row, AcceptForm(), form)
+    given = form.cleaned_data if form.is_valid() else {}
     try:
-        services.decline(row, name=form.cleaned_data["name"], reason=form.cleaned_data["reason"])
+        services.decline(row, name=given.get("name", ""), reason=given.get("reason", ""))
     except services.Refused as refusal:
-        return _quote_page(request, row, AcceptForm(), form, refusal.messages[0])
+        return _quote_page(request, row, AcceptForm(), DeclineForm(), refusal.sentence)
     return redirect("quotes:quote", token=token)

@@ -33,3 +33,11 @@ class ChoosingAssumptions(Frozen):
         ),
         source="own choice: headroom that costs half as much again is no longer advised by itself",
     )
+    estimate_band_fraction: float = assume(
+        0.08,
+        unit="",
+        low=0,
+        high=0.5,
+        label=noop("Half the width of the price band beside the questionnaire, as a part of the price"),
+        source="own choice: what list prices move between a first talk and an order; the quote itself is exact",
+    )

@@ -1,0 +1,224 @@
+"""The proposal page, and the same arrangement for paper."""
+
+from collections.abc import Iterable, Iterator, Mapping
+from decimal import Decimal
+from itertools import groupby
+from typing import Any, NamedTuple
+
+from django.utils.safestring import SafeString
+from django.utils.translation import gettext as _
+
+from catalog.quantity import Message, Quantity
+from configurator import formats
+from configurator.workload import Workload
+from quotes.documents import drawings
+from quotes.documents.svg import Words
+from quotes.presentation.facts import Speed, columns, payback, speeds
+from quotes.presentation.names import COSTS, STAGES, cost_name, group_name, load_name, stage_name, tier_name
+from quotes.pricing.lines import PricedLine, PricedSystem
+from quotes.proposal import Proposal
+from quotes.sizing.assumptions import Assumptions, described
+from quotes.sizing.candidates import accelerators_needed
+from quotes.sizing.placing import Shape, seat
+from quotes.sizing.results import (
+    Economics,
+    LoadOption,
+    RackPlacement,
+    Refusal,
+    SizedSystem,
+    SystemBuild,
+    Tier,
+)
+from quotes.sizing.trace import Figure
+
+READER = Words(say=formats.say, number=formats.quantity)
+"""How drawings write: in the language that is active when they are drawn."""
+
+
+class Reason(NamedTuple):
+    """One accelerator that is not proposed, and the smallest change that would admit it."""
+
+    name: str
+    reason: Message
+    change: Message | None
+
+
+class Stage(NamedTuple):
+    """What stood in the way, and the accelerators it stood in the way of."""
+
+    name: str
+    reasons: tuple[Reason, ...]
+
+
+class Group(NamedTuple):
+    """Lines of the bill that belong together."""
+
+    name: str
+    lines: tuple[PricedLine, ...]
+    subtotal: Decimal
+
+
+class Load(NamedTuple):
+    """One service or job on the chosen system."""
+
+    option: LoadOption
+    name: str
+    speeds: tuple[Speed, ...]
+    figures: tuple[tuple[str, Figure], ...]  # with an id that no other figure on the page has
+
+
+class Year(NamedTuple):
+    """A row of the table behind the cost chart: cumulative euro at the end of a year."""
+
+    year: int
+    own_eur: float
+    cloud_eur: float | None
+
+
+class Rack(NamedTuple):
+    """Racks that are alike."""
+
+    count: int
+    rack: RackPlacement
+
+    @property
+    def power_kw(self) -> float:
+        return self.rack.power_w / 1000
+
+
+class Assumed(NamedTuple):
+    label: str
+    value: str
+    source: str
+    year: int
+    changed: bool
+
+
+def proposal_page(proposal: Proposal, tier: Tier | None = None) -> dict[str, Any]:
+    """Template context: the proposals side by side, and one of them in full: `tier`, or else the recommended one."""
+    sizing = proposal.sizing
+    chosen = (proposal.system(tier) if tier else None) or sizing.recommended
+    return {
+        "proposal": proposal,
+        "sizing": sizing,
+        "recommended": sizing.recommended,
+        "chosen": chosen,
+        "columns": columns(proposal),
+        "stages": stages(sizing.refusals),
+        "refused_count": len(sizing.refusals),
+        "assumptions": assumptions(proposal.assumptions, sizing.assumptions_used),
+        **(system_page(chosen, proposal.prices[chosen.tier], sizing.workload) if chosen else {}),
+    }
+
+
+def system_page(chosen: SizedSystem, price: PricedSystem, workload: Workload) -> dict[str, Any]:
+    """Template context of one system in full, for its three readers."""
+    build = chosen.candidate.system
+    return {
+        "chosen_name": tier_name(chosen.tier),
+        "bill": bill(price),
+        "totals": price.totals,
+        **(money_page(chosen.economics) if chosen.economics else {}),
+        **facility_page(build),
+        "loads": [_load(number, option) for number, option in enumerate(chosen.candidate.loads, 1)],
+        "network_drawing": SafeString(drawings.network_topology(build, READER)),
+        "placement_drawing": placement_drawing(chosen, workload),
+    }
+
+
+def bill(price: PricedSystem) -> list[Group]:
+    return [Group(group_name(name), lines, subtotal) for name, (lines, subtotal) in price.groups.items()]
+
+
+def _load(number: int, option: LoadOption) -> Load:
+    figures = tuple((f"load-{number}-{figure.key}", figure) for figure in option.figures)
+    return Load(option, load_name(option.load), tuple(speeds(option)), figures)
+
+
+def placement_drawing(chosen: SizedSystem, workload: Workload) -> SafeString:
+    """Which load sits on which accelerator; nothing when one load has one server to itself."""
+    build = chosen.candidate.system
+    loads = [load.model_copy(update={"load": load_name(load.load)}) for load in chosen.candidate.loads]
+    shape = Shape(build.nodes, build.node.accelerators)
+    if len(loads) < 2 and build.nodes < 2:
+        return SafeString()
+    try:
+        places = seat(loads, accelerators_needed(chosen.candidate.loads, workload), shape)
+    except ValueError:  # a system that was placed by other rules than ours is shown without this drawing
+        return SafeString()
+    return SafeString(drawings.placement_map(places, shape, READER))
+
+
+# ── money ───────────────────────────────────────────────────────────────────────────────────────────────────────
+
+
+def money_page(money: Economics) -> dict[str, Any]:
+    """Cost over the horizon, against the cloud where that is allowed."""
+    band = None
+    if money.break_even_low is not None and money.break_even_high is not None:
+        band = (money.break_even_low, money.break_even_high)
+    ordered = sorted(
+        money.yearly_eur.items(), key=lambda pair: list(COSTS).index(pair[0]) if pair[0] in COSTS else 99
+    )
+    return {
+        "yearly": [(cost_name(key), amount) for key, amount in ordered],
+        "payback": payback(money),
+        "payback_band": band,
+        "years": list(_years(money)),
+        "cost_chart": SafeString(drawings.cost_curve(money.curve, money.break_even_month, band, READER)),
+    }
+
+
+def _years(money: Economics) -> Iterator[Year]:
+    curve = money.curve
+    for index, month in enumerate(curve.months):
+        if month % 12 == 0:
+            cloud = curve.cloud_eur[index] if curve.cloud_eur else None
+            yield Year(month // 12, curve.own_eur[index], cloud)
+
+
+# ── site ────────────────────────────────────────────────────────────────────────────────────────────────────────
+
+
+def facility_page(build: SystemBuild) -> dict[str, Any]:
+    """Power, heat, racks and their drawing."""
+    power = build.power
+    return {
+        "wall_kw": power.wall_w / 1000,
+        "provision_kw": power.provision_w / 1000,
+        "expected_kw": power.expected_w / 1000,
+        "racks": [Rack(len(list(alike)), rack) for rack, alike in groupby(build.racks)],
+        "rack_drawing": SafeString(drawings.rack_elevation(build.racks, READER)),
+    }
+
+
+# ── why not, and on what it rests ───────────────────────────────────────────────────────────────────────────────
+
+
+def stages(refusals: Iterable[Refusal]) -> list[Stage]:
+    """Why not …? Nearest to working first, then by name."""
+    order = list(STAGES)
+    rows = sorted(refusals, key=lambda refusal: (order.index(refusal.stage), refusal.subject_name.lower()))
+    return [
+        Stage(
+            stage_name(stage),
+            tuple(Reason(refusal.subject_name, refusal.reason, refusal.change) for refusal in alike),
+        )
+        for stage, alike in groupby(rows, key=lambda refusal: refusal.stage)
+    ]
+
+
+def assumptions(values: Assumptions, used: Iterable[str]) -> list[Assumed]:
+    """The assumptions that a proposal rests on, with their sources."""
+    rows = [_assumed(described(values, key)) for key in used if key in Assumptions.model_fields]
+    return sorted(rows, key=lambda row: row.label.lower())
+
+
+def _assumed(facts: Mapping[str, Any]) -> Assumed:
+    return Assumed(
+        label=_(facts["label"]),
+        value=formats.say(Quantity(value=facts["value"], unit=facts["unit"], digits=4)),
+        source=facts["source"],
+        year=facts["year"],
+        changed=facts["value"] != facts["default"],
+    )
