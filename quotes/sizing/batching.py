@@ -15,16 +15,20 @@ from quotes.sizing.kernels import Columns
 type Values = NDArray[np.float64]
 
 ITERATIONS = 4
+BUSIEST = 0.9  # cap on the share of time for prompts in the waiting formula: a closed load cannot exceed 1
 
 
 @dataclass(frozen=True, slots=True)
 class Scheduling(Columns):
-    """Fitted habits of one engine's scheduler."""
+    """Habits of one engine's scheduler: fitted, except `chunk_tokens` and `wait_steps`, which are settings."""
 
-    alpha: ArrayLike  # share of a prompt's time that stretches the decode steps of the others
-    beta: ArrayLike  # share of the running requests whose prompts arrive together
+    interference: ArrayLike  # share of a prompt's time that stretches the decode steps of the others
+    burst: ArrayLike  # share of the requests that start together, as a benchmark's first wave does
+    queueing: ArrayLike  # share of the textbook wait for other prompts
     first_s: ArrayLike  # fixed part of the time to first token
+    first_gpu_s: ArrayLike  # the same, per further GPU of the replica
     first_steps: ArrayLike  # decode steps before the first token leaves
+    wait_steps: ArrayLike  # further steps that a setting lets a request wait
     full_wait: ArrayLike  # share of the wait for room in a full KV pool that a mean shows
     chunk_tokens: ArrayLike  # prompt tokens computed together
 
@@ -51,10 +55,6 @@ class Steady:
     running: Values
     output_tokens_s: Values
 
-    @property
-    def requests_s(self) -> Values:
-        return self.output_tokens_s
-
 
 def steady_state(
     shape: ModelShape, machine: Machine, over: Overheads, sched: Scheduling, spread: Spread, load: Load
@@ -68,15 +68,18 @@ def steady_state(
     batched = prefill_seconds(shape, machine, over, spread, together, prompt) / (together * spread.dp)
     context = prompt + output / 2
     share = np.ones(np.broadcast_shapes(seats.shape, one.shape))
-    beta = np.asarray(sched.beta, float)
+    fixed = sched.first_s + sched.first_gpu_s * (spread.gpus - 1) + one
+    others = seats - 1
     for _ in range(ITERATIONS):
         running = np.maximum(1.0, seats * share)
         step = decode_seconds(shape, machine, over, spread, running, context)
-        tpot = step + sched.alpha * np.maximum(1 - beta, 0.2) * (seats - 1) * batched / output
-        ttft = sched.first_s + sched.first_steps * step + one + beta * (seats - 1) * batched
-        share = output * tpot / (ttft + output * tpot)
+        tpot = step + sched.interference * share * others * batched / output
+        alone = fixed + (np.asarray(sched.first_steps, float) + sched.wait_steps) * step
+        busy = np.minimum(BUSIEST, seats * batched / (alone + output * tpot))
+        queued = alone + sched.queueing * busy * one / (2 * (1 - busy)) * others / seats
+        share = output * tpot / (queued + output * tpot)
+    ttft = queued + np.asarray(sched.burst, float) * others / 2 * batched
     waiting = np.maximum(0.0, concurrency - seats) / seats * output * tpot
-    life = ttft + waiting + output * tpot
     return Steady(
         ttft_s=ttft + sched.full_wait * waiting,
         tpot_s=tpot,
@@ -84,5 +87,5 @@ def steady_state(
         prompt_s=one,
         prompt_batched_s=batched,
         running=running,
-        output_tokens_s=concurrency * output / life,
+        output_tokens_s=concurrency * output / (ttft + waiting + output * tpot),
     )

@@ -24,22 +24,24 @@ type Metric = Literal["ttft", "tpot", "throughput"]
 class EngineConstants(Frozen):
     """What one engine adds to its kernels; see docs/sizing/serving.md for the role of each."""
 
-    launch_share: float
-    beta_fraction: float
+    kernel_us: float
+    prompt_x: float = 1
+    interference: float
+    burst_fraction: float
     first_ms: float
+    first_gpu_ms: float
     first_steps: float
 
 
 class SharedConstants(Frozen):
     """Constants that hold for every engine and GPU."""
 
-    launch_us: float
-    small_kernel_us: float
+    attention_share: float
     all_reduce_wait: float
     step_ms: float
     step_sequence_us: float
     dp_step_ms: float
-    alpha: float
+    queueing: float
     full_wait: float
     chunk_tokens: float
 

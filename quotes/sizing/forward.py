@@ -56,8 +56,7 @@ class ModelShape(Columns):
     sparse_top_k: ArrayLike
     linear_layers: ArrayLike
     state_bytes: ArrayLike  # per sequence
-    gemms_per_layer: ArrayLike  # launches
-    small_per_layer: ArrayLike  # launches of norms, rotations, routing …
+    kernels_per_layer: ArrayLike  # launches outside experts and attention, mean over the layers
 
 
 def model_shape(arch: ModelArchitecture, form: WeightFormat, draft: bool = False) -> ModelShape:
@@ -104,22 +103,48 @@ def model_shape(arch: ModelArchitecture, form: WeightFormat, draft: bool = False
         sparse_top_k=arch.sparse_top_k,
         linear_layers=arch.linear_layers,
         state_bytes=4.0 * arch.recurrent_state_elements,
-        gemms_per_layer=_gemms_per_layer(arch),
-        small_per_layer=5
-        + 3 * arch.is_moe
-        + 3 * arch.is_mla
-        + 3 * bool(arch.linear_layers)
-        + 6 * bool(arch.sparse_top_k),
+        kernels_per_layer=kernels_per_layer(arch, form),
     )
 
 
-def _gemms_per_layer(arch: ModelArchitecture) -> float:
-    """Mean launches of dense matrix products: attention 2 (latent 5), feed-forward 2, or router 1 and shared 2."""
-    attention = (arch.layers - arch.attentionless_layers) * (5 if arch.is_mla else 2)
+def kernels_per_layer(arch: ModelArchitecture, form: WeightFormat) -> float:
+    """Kernels that one pass launches per layer, besides the attention kernel and the expert block.
+
+    Attention: two products, rotation, cache write and norm, two norms of queries and keys where the model has them;
+    latent attention: five products and three small kernels. Dense feed-forward: two products, activation, norm.
+    Experts: router product, selection, norm (shared experts run beside them). Recurrent mixers: nine. Indexers: six.
+    Formats that scale activations while running quantise the input of each product.
+    """
     moe = expert_layers(arch)
-    dense = (feed_forward_layers(arch) - moe) * 2
-    routed = moe * (1 + 2 * bool(arch.shared_expert_width))
-    return (attention + dense + routed) / arch.layers
+    dense = feed_forward_layers(arch) - moe
+    attention = arch.layers - arch.attentionless_layers - arch.linear_layers
+    per_attention = 8 if arch.is_mla else 4 + 2 * has_query_norm(arch)
+    count = attention * per_attention + dense * 4 + moe * 3 + arch.linear_layers * 9
+    count += 6 * arch.layers * bool(arch.sparse_top_k)
+    if scales_activations(arch, form):
+        wide = sixteen_bit_parts(arch, form)
+        if "attention" not in wide:
+            count += attention * (3 if arch.is_mla else 2)
+        elif arch.is_mla:
+            count += attention  # the output projection is quantised all the same
+        if "dense" not in wide:
+            count += dense * 2
+        count += arch.linear_layers * 2
+    return count / arch.layers
+
+
+def scales_activations(arch: ModelArchitecture, form: WeightFormat) -> bool:
+    """NVFP4 and block-wise FP8 (what FP8 releases are) find the scale of each activation block as they go."""
+    return form.key == "nvfp4" or (form.key == "fp8" and arch.native_format == "fp8")
+
+
+_QUERY_NORM = ("qwen3", "minimax", "gemma-3", "gemma-4", "glm-4", "olmo-2")
+
+
+def has_query_norm(arch: ModelArchitecture) -> bool:
+    """Whether queries and keys are normalised; configs do not say it, families do."""
+    name = f"{arch.key} {arch.family}".lower()
+    return not arch.is_mla and any(family in name for family in _QUERY_NORM)
 
 
 @dataclass(frozen=True, slots=True)
@@ -162,13 +187,13 @@ class Machine(Columns):
 class Overheads(Columns):
     """Fitted times that kernels alone do not tell, of one engine (see docs/sizing/serving.md)."""
 
-    launch_s: ArrayLike  # of one matrix product, before the engine's share
-    launch_share: ArrayLike  # z: share of the launches that is not hidden
-    small_s: ArrayLike  # of one small kernel
-    all_reduce_wait: ArrayLike  # multiple of the benchmark's time: ranks arrive late
+    kernel_s: ArrayLike  # of one launched kernel that does next to nothing
+    attention_share: ArrayLike  # of the attention kernels' fixed time that is not hidden
+    all_reduce_wait: ArrayLike  # decode: multiple of the benchmark's time, since ranks arrive late
     step_s: ArrayLike  # of one decode step
     step_sequence_s: ArrayLike  # of one sequence in a step
     dp_step_s: ArrayLike  # of a step with data-parallel attention
+    prompt_x: ArrayLike  # prefill: multiple of the kernels' time
 
 
 @dataclass(frozen=True, slots=True)
@@ -191,6 +216,7 @@ def body_seconds(
     spread: Spread,
     tokens: ArrayLike,
     sampled: ArrayLike,
+    reduce_wait: ArrayLike = 1.0,
 ) -> Values:
     """Everything but attention: `tokens` per attention replica, of which `sampled` go through the head."""
     tokens = np.asarray(tokens, float)
@@ -203,20 +229,15 @@ def body_seconds(
     dense = narrow_rate.seconds(narrow * shape.narrow_bytes, 2 * (tokens + machine.narrow_half) * narrow)
     dense += wide_rate.seconds(wide * 2, 2 * (tokens + machine.wide_half) * wide)
     dense += wide_rate.seconds(head * 2, 2 * (np.asarray(sampled, float) + machine.wide_half) * head)
-    launches = shape.layers * np.asarray(shape.gemms_per_layer, float) * over.launch_s * over.launch_share
-    small = shape.layers * np.asarray(shape.small_per_layer, float) * over.small_s
+    small = shape.layers * np.asarray(shape.kernels_per_layer, float) * over.kernel_s
     small = small + 24 * tokens * shape.hidden * shape.layers / machine.bandwidth
     message = 2 * np.asarray(shape.hidden, float) * tokens * spread.dp
-    reduce = 2 * np.asarray(shape.layers, float) * over.all_reduce_wait
+    reduce = 2 * np.asarray(shape.layers, float) * reduce_wait
     reduce = reduce * machine.link.all_reduce_seconds(spread.gpus, message)
-    return np.asarray(
-        dense + launches + small + reduce + expert_seconds(shape, machine, over, spread, tokens), float
-    )
+    return np.asarray(dense + small + reduce + expert_seconds(shape, machine, spread, tokens), float)
 
 
-def expert_seconds(
-    shape: ModelShape, machine: Machine, over: Overheads, spread: Spread, tokens: ArrayLike
-) -> Values:
+def expert_seconds(shape: ModelShape, machine: Machine, spread: Spread, tokens: ArrayLike) -> Values:
     """Routed experts of all layers: weights of the experts touched, padded rows, activations in and out."""
     moe_tp = spread.gpus / spread.ep
     all_tokens = np.asarray(tokens, float) * spread.dp
@@ -231,8 +252,7 @@ def expert_seconds(
         2 * np.asarray(shape.expert_hidden, float) + 3 * np.asarray(shape.expert_width, float) / moe_tp
     )
     moved = moved * ACTIVATION_BYTES * machine.expert_act / machine.bandwidth
-    fixed = machine.expert_t0_s * np.asarray(over.launch_share, float)
-    return np.asarray(shape.expert_layers * (fixed + product + moved), float)
+    return np.asarray(shape.expert_layers * (machine.expert_t0_s + product + moved), float)
 
 
 def decode_attention_seconds(
@@ -254,7 +274,7 @@ def decode_attention_seconds(
     window = np.asarray(shape.window, float)
     in_window = np.where(window > 0, np.minimum(context, window), context)
     index = np.where(top_k > 0, batch * context * INDEXER_KEY_BYTES / machine.decode_bytes_s, 0.0)
-    fixed = machine.decode_t0_s * np.asarray(over.launch_share, float)
+    fixed = machine.decode_t0_s * np.asarray(over.attention_share, float)
     state = 2 * batch * shape.state_bytes / tp / (STATE_READ_EFF * np.asarray(machine.bandwidth, float))
     full_layers, sliding_layers = (
         np.asarray(shape.full_layers, float),
@@ -288,7 +308,7 @@ def prompt_attention_seconds(
         np.asarray(shape.full_layers, float),
         np.asarray(shape.sliding_layers, float),
     )
-    fixed = machine.prompt_t0_s * np.asarray(over.launch_share, float)
+    fixed = machine.prompt_t0_s * np.asarray(over.attention_share, float)
     time = full_layers * rate * pairs(top_k) + sliding_layers * rate * pairs(window)
     state = (
         2 * prompts * shape.state_bytes / spread.tp / (STATE_READ_EFF * np.asarray(machine.bandwidth, float))
@@ -301,7 +321,7 @@ def decode_seconds(
 ) -> Values:
     """One decode step with `batch` sequences on the whole replica at a mean context of `context` tokens."""
     rank = np.maximum(np.asarray(batch, float) / spread.dp, 1.0)
-    time = body_seconds(shape, machine, over, spread, rank, rank)
+    time = body_seconds(shape, machine, over, spread, rank, rank, over.all_reduce_wait)
     time = time + decode_attention_seconds(shape, machine, over, spread, rank, context)
     host = over.step_s + over.step_sequence_s * np.asarray(batch, float)
     return np.asarray(time + host + np.where(np.asarray(spread.dp) > 1, over.dp_step_s, 0.0), float)
@@ -318,4 +338,4 @@ def prefill_seconds(
     """One pass over `prompts` prompts of `length` tokens per attention replica."""
     prompts, length = np.asarray(prompts, float), np.asarray(length, float)
     time = body_seconds(shape, machine, over, spread, prompts * length, prompts)
-    return time + prompt_attention_seconds(shape, machine, over, spread, prompts, length)
+    return over.prompt_x * (time + prompt_attention_seconds(shape, machine, over, spread, prompts, length))

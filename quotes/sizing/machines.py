@@ -4,9 +4,13 @@ import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 
+import numpy as np
+from numpy.typing import ArrayLike
+
 from catalog.quantity import Message, noop
 from catalog.specs import AcceleratorSpec, FormFactor, ModelArchitecture
 from quotes.sizing.architecture import WeightFormat
+from quotes.sizing.batching import Scheduling
 from quotes.sizing.calibration import Calibration, EngineConstants, SharedConstants
 from quotes.sizing.forward import Machine, Overheads
 from quotes.sizing.kernels import generation, link_of, moving_rate
@@ -205,15 +209,35 @@ def _machine(
     return Choice(machine, family, exact, link_kind)
 
 
-def overheads_for(engine: EngineConstants, shared: SharedConstants, small_factor: float = 1.0) -> Overheads:
+def overheads_for(
+    engine: EngineConstants, shared: SharedConstants, small_factor: ArrayLike = 1.0
+) -> Overheads:
+    """`small_factor` multiplies the time of small kernels, by generation."""
     return Overheads(
-        launch_s=shared.launch_us * 1e-6,
-        launch_share=engine.launch_share,
-        small_s=shared.small_kernel_us * small_factor * 1e-6,
+        kernel_s=engine.kernel_us * np.asarray(small_factor, float) * 1e-6,
+        attention_share=shared.attention_share,
         all_reduce_wait=shared.all_reduce_wait,
         step_s=shared.step_ms * 1e-3,
         step_sequence_s=shared.step_sequence_us * 1e-6,
         dp_step_s=shared.dp_step_ms * 1e-3,
+        prompt_x=engine.prompt_x,
+    )
+
+
+def scheduling_for(
+    engine: EngineConstants, shared: SharedConstants, *, burst: bool = False, wait_steps: ArrayLike = 0.0
+) -> Scheduling:
+    """`burst`: as in a benchmark that sends its first wave at once; live requests arrive one by one."""
+    return Scheduling(
+        interference=engine.interference,
+        burst=engine.burst_fraction if burst else 0.0,
+        queueing=shared.queueing,
+        first_s=engine.first_ms * 1e-3,
+        first_gpu_s=engine.first_gpu_ms * 1e-3,
+        first_steps=engine.first_steps,
+        wait_steps=wait_steps,
+        full_wait=shared.full_wait,
+        chunk_tokens=shared.chunk_tokens,
     )
 
 

@@ -266,9 +266,10 @@ class _SpeedFigures:
             self.figure(
                 "ttft_p95_s", noop("Time to first token, 95 % of requests"),
                 self.of(float(self.served.ttft_p95_s[0]), "ttft"), "s",
-                "fixed + steps × step + prompt + √(wait₉₅² + (1.645 × spread × prompt)²)",
+                "fixed + fixed_per_gpu × (GPUs − 1) + steps × step + prompt + √(wait₉₅² + (1.645 × spread × prompt)²)",
                 (
                     _input(noop("Fixed part"), float(scheduler.first_s) * 1e3, "ms", CALIBRATED),
+                    _input(noop("Fixed part per further GPU"), float(scheduler.first_gpu_s) * 1e3, "ms", CALIBRATED),
                     _input(noop("Steps before the first token"), float(scheduler.first_steps), "", CALIBRATED),
                     _input(noop("Decode step"), step_ms, "ms"),
                     _input(noop("Reading one prompt"), prompt_ms, "ms"),
@@ -286,7 +287,7 @@ class _SpeedFigures:
                     _input(noop("Requests per replica"), load, "", ANSWER),
                     _input(noop("One prompt among others"), batched_ms, "ms"),
                     _input(noop("Answer"), service.output_tokens, "tokens", ANSWER),
-                    _input(noop("Interference"), float(scheduler.alpha), "", CALIBRATED),
+                    _input(noop("Interference"), float(scheduler.interference), "", CALIBRATED),
                 ),
             ),
             self.figure(

@@ -19,6 +19,7 @@ from quotes.sizing.machines import (
     Choice,
     machine_for,
     overheads_for,
+    scheduling_for,
     shape_signature,
     silicon,
 )
@@ -87,18 +88,6 @@ class Fleet:
     tpot_high: Values
     choices: tuple[Choice, ...]
     intervals: tuple[tuple[Interval, Interval, Interval], ...]  # TTFT, TPOT, throughput
-
-
-def scheduling_for(engine: str, calibration: Calibration) -> Scheduling:
-    constants, shared = calibration.engine(engine), calibration.shared
-    return Scheduling(
-        alpha=shared.alpha,
-        beta=constants.beta_fraction,
-        first_s=constants.first_ms * 1e-3,
-        first_steps=constants.first_steps,
-        full_wait=shared.full_wait,
-        chunk_tokens=shared.chunk_tokens,
-    )
 
 
 def memory_of_ways(
@@ -177,7 +166,7 @@ def fleet_of(
         shape=ModelShape.stack([shapes[way.form.key] for way in selected]),
         machine=Machine.stack([choice.machine for choice in choices]),
         over=overheads_for(calibration.engine(service.engine), calibration.shared, small),
-        sched=scheduling_for(service.engine, calibration),
+        sched=scheduling_for(calibration.engine(service.engine), calibration.shared),
         spread=Spread(*np.array([(way.tp, way.dp, way.ep) for way in selected], float).T),
         capacity=capacity,
         ttft_high=np.array([row[0].high for row in intervals]),
@@ -210,7 +199,8 @@ def serve(fleet: Fleet, service: LanguageService, concurrency: ArrayLike, variat
         1.0, service.prompt_tokens / np.asarray(fleet.sched.chunk_tokens, float)
     )
     wait = wait_quantile_seconds(requests_s, turn, variation)
-    usual = fleet.sched.first_s + fleet.sched.first_steps * steady.step_s + steady.prompt_s
+    usual = fleet.sched.first_s + fleet.sched.first_gpu_s * (fleet.spread.gpus - 1)
+    usual = usual + fleet.sched.first_steps * steady.step_s + steady.prompt_s
     longer = 1.645 * variation * steady.prompt_s  # a long prompt among the slowest 5 %
     return Served(
         steady=steady,
