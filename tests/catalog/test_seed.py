@@ -266,6 +266,31 @@ def test_accelerators_of_a_server_stay_within_its_power(catalog: CatalogSnapshot
     assert too_much == {("thinksystem-sr650a-v4", "rtx-pro-6000-blackwell-server-edition")}
 
 
+@pytest.mark.parametrize(
+    ("server_sku", "parts", "dc_w"),
+    [
+        ("SYS-821GE-TNHR", {"xeon-platinum-8568y-plus": 2, "ddr5-64gb-5600": 32, "pm9a3-7.68tb-u.2": 4,
+                            "m.2-nvme-boot-960gb": 2, "h200-sxm5-141gb": 8, "MCX75310AAS-NEAT": 8,
+                            "bluefield-3-b3220-2x200g": 1}, 9474),
+        ("AS-8126GS-TNMR", {"epyc-9575f": 2, "ddr5-96gb-6400": 24, "pm9d3a-7.68tb-u.2": 4, "m.2-nvme-boot-960gb": 2,
+                            "instinct-mi325x": 8, "pensando-pollara-400": 8, "MCX623106AN-CDAT": 1}, 11_981),
+        ("SYS-422GS-NB3RT-LCC", {"xeon-6776p": 2, "ddr5-96gb-6400": 32, "9550-pro-7.68tb-e1.s": 8,
+                                 "m.2-nvme-boot-960gb": 2, "b300-sxm-288gb": 8, "bluefield-3-b3240-2x400g": 1}, 11_542),
+        ("AS-2126HS-TN", {"epyc-9555": 2, "ddr5-64gb-6400": 24, "pm9d3a-7.68tb-u.2": 4, "m.2-nvme-boot-960gb": 2,
+                          "AOC-A25G-m2S": 1}, 1183),
+    ],
+)  # fmt: skip
+def test_watts_of_checked_builds(
+    catalog: CatalogSnapshot, server_sku: str, parts: dict[str, int], dc_w: int
+) -> None:
+    """Base and parts, plus the fans: the published worked builds."""
+    chassis = server(catalog, server_sku)
+    assert chassis.base_power_w is not None
+    assert chassis.fan_pct is not None
+    watts = chassis.base_power_w + sum(catalog.items[sku].power_w * count for sku, count in parts.items())  # type: ignore[attr-defined]
+    assert round(watts * (1 + chassis.fan_pct / 100)) == dc_w
+
+
 def test_one_service_per_purpose(catalog: CatalogSnapshot) -> None:
     purposes = Counter(each.purpose for each in catalog.services if each.purpose)
     assert set(purposes.values()) == {1}
