@@ -74,13 +74,8 @@ class RateAssumptions(Frozen):
     evaluation_share_fraction: float = _value(
         0.05, 0, 0.5, "", noop("Time for evaluation and saving, of the training time"), OWN
     )
-    rate_fabric_gbit_s: float = _value(
-        100,
-        25,
-        800,
-        "Gbit/s",
-        noop("Cluster network per accelerator when image models train over several servers"),
-        OWN,
+    training_batch_per_gpu_count: float = _value(
+        128, 8, 4096, "", noop("Samples per accelerator and step when image models are trained"), OWN
     )
     rate_nodes_max_count: float = _value(
         32, 1, 512, "servers", noop("Servers that one job of this kind may span at most"), OWN

@@ -132,14 +132,14 @@ EVERYDAY = noop("The everyday choice for classes of objects")
 SMALL_OBJECTS = noop("Finding and counting objects in camera images, small and fast")
 
 MODELS: tuple[RateModel, ...] = (
-    _vision("ViT-L/16", INSPECTION, _timm("vit_large_patch16_224", 224, "vit", 61.6), 4, 30, 304.3),
+    _vision("ViT-L/16", INSPECTION, _timm("vit_large_patch16_224", 224, "vit", 61.6), 4, 20, 304.3),
     _vision("ViT-B/16", INSPECTION, _timm("vit_base_patch16_224", 224, "vit", 17.58), 3, 16, 86.6),
     _vision(
         "DINOv2 ViT-L/14 (518 px)",
         noop("Image features for defects without many examples"),
         _timm("vit_large_patch14_dinov2", 518, "vit", 507.15),
         6,
-        60,
+        40,
         304.4,
     ),
     _vision(

@@ -4,7 +4,7 @@ A service counts on the cautious end of the rate (the low end of the 80 % interv
 `rate_use_fraction` allows at the peak, and on what decoding lets through. Docs: docs/sizing/rates.md.
 """
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from math import ceil, log2
 
 from catalog.quantity import Message, Quantity, noop
@@ -32,9 +32,10 @@ from quotes.sizing.results import (
 type Options = Mapping[str, tuple[LoadOption, ...] | Refusal]
 
 SPREAD_MAX = 1.2  # standard deviation of the logarithm beyond which a rate is no basis for a proposal
+BYTES_PER_GRADIENT = 2
 BYTES_PER_TRAINED_PARAMETER = 16  # weights, gradients, master weights and Adam moments in mixed precision
 ACCELERATORS_MAX = 100_000
-NODE_STEPS = (1, 2, 4, 8, 16)
+COUNTS = (1, 2, 3, 4, 6, 8, 12, 16, 24, 32, 48, 64, 96, 128, 192, 256, 384, 512, 768, 1024)
 
 
 # ── services ────────────────────────────────────────────────────────────────────────────────────────────────────
@@ -329,14 +330,24 @@ def run_hours(job: RateTraining, items_s: float, gpus: int, in_node: int, assump
     )
 
 
-def _counts(in_node: int, assumptions: Assumptions) -> Iterator[int]:
-    """1, 2, 4 … in one server, then whole servers."""
-    inside = sorted({n for n in NODE_STEPS if n < in_node} | {in_node})
-    yield from inside
-    nodes = 2
-    while nodes <= assumptions.rate_nodes_max_count:
-        yield nodes * in_node
-        nodes *= 2
+def _counts(in_node: int, assumptions: Assumptions) -> list[int]:
+    """Data-parallel numbers worth trying, up to the servers that one job may span."""
+    most = in_node * round(assumptions.rate_nodes_max_count)
+    return [count for count in COUNTS if count <= most]
+
+
+def network_gbit_s(
+    model: RateModel, items_s: float, gpus: int, in_node: int, assumptions: Assumptions
+) -> float:
+    """Gradients that one server exchanges with the others, per accelerator; 0 when an ordinary network carries them.
+
+    Each step every server sends and receives its gradients once; inside a server they are summed first.
+    """
+    if gpus <= in_node:
+        return 0.0
+    step_s = assumptions.training_batch_per_gpu_count / items_s
+    gbit_s = 2 * model.params_m * 1e6 * BYTES_PER_GRADIENT * 8 / 1e9 / step_s / in_node
+    return gbit_s if gbit_s > assumptions.front_gbit_s_per_gpu else 0.0
 
 
 def _trained(
@@ -356,7 +367,6 @@ def _trained(
     samples_s = limit.items_s * gpus
     sample_kb = job.sample_kb or model.sample_kb
     per_core = _prepared_per_core(job, model, assumptions) if model.source == "jpeg" else float("inf")
-    several = gpus > in_node
     return LoadOption(
         load=job.name,
         kind="rate_training",
@@ -367,7 +377,7 @@ def _trained(
         gpus_per_replica=gpus,
         replicas=1,
         gpus=gpus,
-        gpus_in_one_node=min(gpus, in_node),
+        gpus_in_one_node=1,
         capacity_factor=job.deadline_h / hours,
         busy_fraction=1,
         gpu_hours_per_month=hours * gpus * job.runs_per_month,
@@ -382,7 +392,7 @@ def _trained(
         host=HostNeed(
             cpu_cores_per_gpu=model.host_cores + limit.items_s / per_core,
             storage_read_gb_s=samples_s * sample_kb / 1e6,
-            fabric_gbit_s_per_gpu=assumptions.rate_fabric_gbit_s if several else 0,
+            fabric_gbit_s_per_gpu=network_gbit_s(model, limit.items_s, gpus, in_node, assumptions),
             checkpoint_tb=model.params_m * 1e6 * BYTES_PER_TRAINED_PARAMETER / 1e12,
         ),
     )
