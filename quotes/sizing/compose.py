@@ -12,7 +12,7 @@ from catalog.quantity import noop
 from catalog.specs import AcceleratorSpec, CatalogSnapshot, ServerSpec
 from configurator.workload import Workload
 from quotes.sizing.assumptions import Assumptions
-from quotes.sizing.bill import Broken, Line, bill_lines, broken, longest_lead, merged, total_eur
+from quotes.sizing.bill import Broken, Line, bill_lines, broken, fixed_eur, longest_lead, merged, total_eur
 from quotes.sizing.chassis import counts_allowed
 from quotes.sizing.demand import NodeDemand, NodeRecipe, demand_of
 from quotes.sizing.extras import rack_lines, service_lines
@@ -85,6 +85,14 @@ class SystemPlan(NamedTuple):
     units: float
     eur: Decimal
     missing: tuple[str, ...]  # purposes of services that the catalog does not have
+
+
+class _Stored(NamedTuple):
+    """A server composed for where its data stands; `store` None: on its own drives, or on storage that is there."""
+
+    node: NodePlan
+    demand: NodeDemand
+    store: Store | None
 
 
 # ── the two doors ───────────────────────────────────────────────────────────────────────────────────────────────
@@ -211,9 +219,21 @@ class _Builder:
     def plan(self, shape: Shape) -> SystemPlan | Broken:
         """From the inside out: server, storage, cluster network, the networks around it, racks, bill."""
         link = self._fabric_gbit_s(shape)
-        training = shape.nodes * shape.gpus if link else 0
-        need = storage_need(self.workload, self.loads, training, self.assumptions)
-        stored = self._stored(shape, need, link)
+        need = storage_need(
+            self.workload, self.loads, shape.nodes * shape.gpus if link else 0, self.assumptions
+        )
+        best, *others = self._stored(shape, need, link)
+        plan = self._around(shape, need, link, best)
+        for other in others:
+            if isinstance(plan, SystemPlan):
+                break
+            second = self._around(shape, need, link, other)
+            plan = second if isinstance(second, SystemPlan) else plan
+        return plan
+
+    def _around(
+        self, shape: Shape, need: StorageNeed, link: float, stored: "_Stored | Broken"
+    ) -> SystemPlan | Broken:
         if isinstance(stored, Broken):
             return stored
         node, demand, store = stored
@@ -240,11 +260,9 @@ class _Builder:
 
     def _fabric_gbit_s(self, shape: Shape) -> float:
         """Cluster network per accelerator when a load crosses servers, else 0."""
-        return max(
-            (load.host.fabric_gbit_s_per_gpu for load in self.loads if load.gpus_per_replica > shape.gpus or (
-                load.kind.endswith("training") and load.gpus > shape.gpus)),
-            default=0,
-        )  # fmt: skip
+        if not self._crosses(shape):
+            return 0
+        return max((load.host.fabric_gbit_s_per_gpu for load in self.loads), default=0)
 
     def _port(self, node: NodePlan, link: float) -> float:
         """Speed of the ports that are there: on board, or of the card chosen."""
@@ -257,18 +275,49 @@ class _Builder:
             self.server, self.accelerator, shape.gpus, demand, self.parts, self.assumptions, self.recipe.node
         )
 
-    def _stored(
-        self, shape: Shape, need: StorageNeed, link: float
-    ) -> tuple[NodePlan, NodeDemand, Store | None] | Broken:
-        """The server and where its data stands: inside a single server if it holds all, else on shared storage."""
-        demand = self.demand._replace(fabric_gbit_s=link)
+    def _crosses(self, shape: Shape) -> bool:
+        """Whether a load needs more than one server at a time."""
+        return any(
+            load.gpus_per_replica > shape.gpus or (load.kind.endswith("training") and load.gpus > shape.gpus)
+            for load in self.loads
+        )
+
+    def _stored(self, shape: Shape, need: StorageNeed, link: float) -> list["_Stored | Broken"]:
+        """The servers and where their data stands, cheapest first: on their own drives, or on shared storage.
+
+        Own drives: every server holds all, so no job may cross servers and the servers must be few.
+        """
+        few = shape.nodes < self.assumptions.cluster_nodes_count and not self._crosses(shape)
         have = self.workload.data.existing_storage
-        single = shape.nodes == 1 if self.recipe.local_storage is None else self.recipe.local_storage
-        if need.tb and single and not have and not self.recipe.storage:
-            inside = demand._replace(nvme_tb=demand.nvme_tb + local_tb(need, self.assumptions))
-            node = self._node(shape, inside)
-            if isinstance(node, NodePlan):
-                return node, inside, None
+        local = few and not have and not self.recipe.storage
+        if self.recipe.local_storage is not None:
+            local = self.recipe.local_storage
+        answers = [self._inside(shape, need, link)] if local else []
+        if self.recipe.local_storage or (local and not need.tb):
+            return answers
+        answers.append(self._beside(shape, need, link, have))
+        if len(answers) == 1:
+            return answers
+        return sorted(answers, key=lambda answer: self._eur(shape, answer))
+
+    def _eur(self, shape: Shape, answer: "_Stored | Broken") -> Decimal:
+        """Servers and storage together; what cannot be built comes last."""
+        if isinstance(answer, Broken):
+            return Decimal("Infinity")
+        lines = answer.store.lines if answer.store else ()
+        return shape.nodes * fixed_eur(answer.node.lines, self.parts) + fixed_eur(lines, self.parts)
+
+    def _inside(self, shape: Shape, need: StorageNeed, link: float) -> "_Stored | Broken":
+        demand = self.demand._replace(
+            fabric_gbit_s=link,
+            nvme_tb=self.demand.nvme_tb + local_tb(need, self.assumptions),
+            nvme_read_gb_s=need.read_gb_s,
+        )
+        node = self._node(shape, demand)
+        return node if isinstance(node, Broken) else _Stored(node, demand, None)
+
+    def _beside(self, shape: Shape, need: StorageNeed, link: float, have: bool) -> "_Stored | Broken":
+        demand = self.demand._replace(fabric_gbit_s=link)
         store = None if have else plan_store(need, self.parts, self.assumptions, self.recipe.storage)
         if isinstance(store, Broken):
             return store
@@ -277,7 +326,7 @@ class _Builder:
             if shape.nodes >= self.assumptions.cluster_nodes_count or link:
                 demand = demand._replace(front_gbit_s=self.assumptions.cluster_front_gbit_s)
         node = self._node(shape, demand)
-        return node if isinstance(node, Broken) else (node, demand, store)
+        return node if isinstance(node, Broken) else _Stored(node, demand, store)
 
     def _standing(
         self, node: NodePlan, nodes: int, fabric: Fabric | None, store: Store | None, cluster: bool

@@ -4,7 +4,7 @@ from collections.abc import Iterable
 from math import ceil
 from typing import NamedTuple
 
-from catalog.specs import AcceleratorSpec, ServerSpec
+from catalog.specs import AcceleratorSpec, DriveSpec, ServerSpec
 from quotes.sizing.assumptions import Assumptions
 from quotes.sizing.parts import Parts
 from quotes.sizing.results import LoadOption
@@ -20,6 +20,7 @@ class NodeDemand(NamedTuple):
     ram_gb_per_gpu: float = 0  # 0: the loads do not say
     nvme_tb: float = 0
     nvme_write_tb_per_day: float = 0
+    nvme_read_gb_s: float = 0  # from the server's own drives
     fabric_gbit_s: float = 0  # per accelerator, 0: no cluster network
     joined: int = 1  # accelerators that one replica or job joins inside a server
     read_gb_s: float = 0  # over the ordinary network
@@ -93,9 +94,11 @@ def roomy(demand: NodeDemand, count: int, assumptions: Assumptions) -> NodeDeman
     return demand if demand.nvme_tb >= least else demand._replace(nvme_tb=least)
 
 
-def drives_needed(capacity_gb: float, dwpd: float | None, demand: NodeDemand, least: int) -> int:
-    """By capacity and by endurance: what is written a day may not exceed what the drives are warranted for."""
-    number = max(ceil(demand.nvme_tb * TB / capacity_gb - 1e-9), least)
-    if demand.nvme_write_tb_per_day and dwpd:
-        number = max(number, ceil(demand.nvme_write_tb_per_day * TB / capacity_gb / dwpd - 1e-9))
+def drives_needed(drive: DriveSpec, demand: NodeDemand, least: int) -> int:
+    """By capacity, by read bandwidth and by endurance: no more is written a day than the drives are warranted for."""
+    number = max(ceil(demand.nvme_tb * TB / drive.capacity_gb - 1e-9), least)
+    if demand.nvme_write_tb_per_day and drive.dwpd:
+        number = max(number, ceil(demand.nvme_write_tb_per_day * TB / drive.capacity_gb / drive.dwpd - 1e-9))
+    if demand.nvme_read_gb_s and drive.read_gb_s:
+        number = max(number, ceil(demand.nvme_read_gb_s / drive.read_gb_s - 1e-9))
     return number

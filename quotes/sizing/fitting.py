@@ -270,7 +270,7 @@ def _data_drive_rules(
             count=number,
             drive=drive.name,
             needed=Quantity(value=demand.nvme_tb, digits=3),
-            near=drives_needed(drive.capacity_gb, drive.dwpd, demand, 1),
+            near=drives_needed(drive, demand, 1),
         )
     if demand.nvme_write_tb_per_day > number * drive.capacity_gb / TB * (drive.dwpd or 0) + 1e-9:
         yield broken(
@@ -283,7 +283,18 @@ def _data_drive_rules(
             drive=drive.name,
             written=Quantity(value=demand.nvme_write_tb_per_day, digits=2),
             allowed=Quantity(value=number * drive.capacity_gb / TB * (drive.dwpd or 0), digits=2),
-            near=max(drives_needed(drive.capacity_gb, drive.dwpd, demand, 1), number + 1),
+            near=max(drives_needed(drive, demand, 1), number + 1),
+        )
+    if demand.nvme_read_gb_s > number * (drive.read_gb_s or 0) + 1e-9:
+        yield broken(
+            "drive_read",
+            noop("{count} × {drive} read {have} GB/s; {needed} GB/s is needed."),
+            noop("Take {near} of them."),
+            count=number,
+            drive=drive.name,
+            have=Quantity(value=number * (drive.read_gb_s or 0), digits=3),
+            needed=Quantity(value=demand.nvme_read_gb_s, digits=3),
+            near=max(drives_needed(drive, demand, 1), number + 1),
         )
 
 

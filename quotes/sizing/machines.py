@@ -244,9 +244,11 @@ def scheduling_for(
 # ── names of measured GPUs ──────────────────────────────────────────────────────────────────────────────────────
 
 _SILICON = re.compile(
-    r"\b(gb300|gb200|gh200|b300|b200|h200|h100|h20|a100|a800|l40s|l40|l4|a10|a30|a40|"
-    r"mi\s?\d{3}[xpa]?|rtx pro 6000|rtx 6000 ada|rtx a6000|rtx \d{4}|gaudi \d|t4)\b"
+    r"\b(gb300|gb200|gh200|gb10|b300|b200|h200|h100|h800|h20|a100|a800|l40s|l40|l4|l20|l2|a10|a16|a30|a40|a2|t4|"
+    r"mi\s?\d{3}[xpa]?|rtx pro \d{4}|rtx \d{4} sff ada|rtx \d{4} ada|rtx a\d{4}|rtx \d{4}(?: ti)?|"
+    r"gaudi \d|arc pro b\d0|jetson [a-z]+ [a-z]+|r9700)\b"
 )
+_BOARDS = frozenset({"h100", "h200", "h800", "a100", "b200", "b300", "a800"})
 
 
 def silicon(name: str, form_factor: FormFactor | None = None) -> str:
@@ -255,8 +257,8 @@ def silicon(name: str, form_factor: FormFactor | None = None) -> str:
     found = _SILICON.search(text)
     if found is None:
         return "_".join(text.split())
-    key = found.group(1).replace(" ", "_") if "mi" not in found.group(1) else found.group(1).replace(" ", "")
-    if key in {"h100", "h200", "a100", "b200", "b300", "a800"}:
+    key = found.group(1).replace(" ", "" if found.group(1).startswith("mi") else "_")
+    if key in _BOARDS:
         variant = (
             "nvl" if "nvl" in text else "pcie" if "pcie" in text or form_factor is FormFactor.PCIE else "sxm"
         )

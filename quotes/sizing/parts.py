@@ -159,14 +159,11 @@ class Parts:
             ),
         )
 
-    def drive_table(self, server: ServerSpec) -> tuple[tuple[DriveSpec, float, float | None, float], ...]:
-        """(drive, GB, writes per day, euro) of `drives_for`, plain numbers for the search."""
+    def drive_table(self, server: ServerSpec) -> tuple[tuple[DriveSpec, float], ...]:
+        """`drives_for` with prices as plain numbers, for the search."""
         return self.remember(
             ("drive table", self.key_of(server)),
-            lambda: tuple(
-                (drive, drive.capacity_gb, drive.dwpd, float(self.price[drive.sku]))
-                for drive in self.drives_for(server)
-            ),
+            lambda: tuple((drive, float(self.price[drive.sku])) for drive in self.drives_for(server)),
         )
 
     def boot_drive(self, least_gb: float) -> DriveSpec | None:

@@ -7,7 +7,7 @@ from catalog.specs import AcceleratorSpec, CpuSpec, DriveSpec, ServerSpec
 from quotes.sizing.assumptions import Assumptions
 from quotes.sizing.bill import Broken, broken
 from quotes.sizing.cards import choose_bridge, choose_nics
-from quotes.sizing.demand import TB, NodeDemand, NodeRecipe, cores_needed, drives_needed, ram_needed_gb, roomy
+from quotes.sizing.demand import NodeDemand, NodeRecipe, cores_needed, drives_needed, ram_needed_gb, roomy
 from quotes.sizing.parts import MemoryChoice, Parts
 
 
@@ -114,27 +114,26 @@ def choose_drives(
     """The cheapest set of equal drives; None when nothing is asked and the server has no bays."""
     least = min(int(assumptions.nvme_drives_least_count), bays)
     best: tuple[float, DriveSpec, int] | None = None
-    largest_gb = 0.0
-    for drive, capacity_gb, dwpd, eur in parts.drive_table(server):
-        if dwpd is None and demand.nvme_write_tb_per_day:
+    for drive, eur in parts.drive_table(server):
+        unwarranted = demand.nvme_write_tb_per_day and drive.dwpd is None
+        if unwarranted or (demand.nvme_read_gb_s and not drive.read_gb_s):
             continue
-        largest_gb = max(largest_gb, capacity_gb)
-        number = drives_needed(capacity_gb, dwpd, demand, least)
+        number = drives_needed(drive, demand, least)
         if 0 < number <= bays and (best is None or eur * number < best[0]):
             best = (eur * number, drive, number)
     if best:
         return best[1], best[2]
-    if not demand.nvme_tb and not demand.nvme_write_tb_per_day:
+    if not (demand.nvme_tb or demand.nvme_write_tb_per_day or demand.nvme_read_gb_s):
         return None
     return broken(
         "drive_capacity",
         noop(
-            "{server} has {bays} bays for at most {most} TB; {needed} TB, written {daily} TB a day, is needed."
+            "The {bays} bays of {server} do not give {needed} TB, {daily} TB written a day and {read} GB/s."
         ),
         noop("Keep the data on shared storage instead of in the server."),
         server=server.name,
         bays=bays,
-        most=round(largest_gb * bays / TB),
         needed=ceil(demand.nvme_tb),
         daily=ceil(demand.nvme_write_tb_per_day),
+        read=ceil(demand.nvme_read_gb_s),
     )

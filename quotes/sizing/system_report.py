@@ -343,7 +343,9 @@ def _data_findings(plan: "SystemPlan", workload: Workload, parts: Parts, note: N
     elif plan.need.tb and plan.store is None:
         note(
             Severity.INFO,
-            noop("All {tb} TB stand on the drives of the server: keep a copy elsewhere."),
+            noop("All {tb} TB stand on the drives of the server: keep a copy elsewhere.")
+            if plan.nodes == 1
+            else noop("Every server holds all {tb} TB on its own drives: keep a copy elsewhere."),
             about="data",
             tb=Quantity(value=plan.need.tb, digits=3),
         )

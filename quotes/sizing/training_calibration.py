@@ -37,31 +37,45 @@ class GenerationRates(Frozen):
 _KIN = {"fp8": ("mxfp8",), "mxfp8": ("fp8",), "nvfp4": ("mxfp8", "fp8")}
 
 
+class StackFactors(Frozen):
+    """How one software family differs: times that moved elements cross memory, fixed time per optimiser step, and
+    its attention kernels against the middle."""
+
+    moved: float
+    step_s: float = 0.02
+    kernels: float = 1.0
+
+
 class Residual(Frozen):
-    """80 % interval of measured / predicted on runs left out of the fit (split-conformal), for one regime."""
+    """80 % interval and middle of measured / predicted on runs left out of the fit (split-conformal), one regime."""
 
     quantity: Quantity
     regime: str
     low: float
+    middle: float = 1.0
     high: float
     rows: int
 
 
 class MeasuredRun(Frozen):
-    """A published run, kept as evidence: what it was, what it gave, and by how much the formula missed it."""
+    """A published run, or a few that differ in little, kept as evidence: what it was, what it gave, and by how much
+    the formula missed it."""
 
     id: str
     model: str
+    params_b: float
+    expert: bool = False  # a mixture of experts
     gpu: str
     generation: str
     stack: str
     method: str
     precision: str
-    gpus: int
-    params_b: float
+    gpus: float
     sequence_tokens: float
+    software_age_months: float = 0
     value: float  # tokens/s per GPU, or GiB per GPU
-    ratio: float  # measured / formula, formula fitted on all runs
+    ratio: float  # measured / formula, the formula fitted on all runs
+    series: int = 1  # published runs behind this entry
     source: str
     quantity: Quantity = "speed"
 
@@ -73,7 +87,7 @@ class TrainingCalibration(Frozen):
     data_hash: str = ""
     rows: Mapping[str, int] = {}
     generations: Mapping[str, GenerationRates]
-    stacks: Mapping[str, float]  # times that moved elements cross memory, by software family
+    stacks: Mapping[str, StackFactors]  # by software family
     speed: SpeedFactors = SpeedFactors()
     memory: Mapping[str, Mapping[str, float]]  # fields of MemoryFactors by software family
     residuals: tuple[Residual, ...] = ()

@@ -10,7 +10,7 @@ from quotes.sizing.goodput import goodput
 from quotes.sizing.results import LoadOption
 from quotes.sizing.trace import Badge, Figure, Input
 from quotes.sizing.training_calibration import TrainingCalibration
-from quotes.sizing.training_evidence import Subject, nearest_runs
+from quotes.sizing.training_evidence import nearest_runs
 from quotes.sizing.training_hardware import TrainingGpu
 from quotes.sizing.training_layouts import Grid
 from quotes.sizing.training_memory import GIB
@@ -24,6 +24,7 @@ from quotes.sizing.training_search import (
     memory_of,
     plan_of,
     states_of,
+    subject_of_plan,
     time_of,
 )
 from quotes.sizing.training_speed import mfu_fraction, model_flops_per_token
@@ -66,13 +67,6 @@ def _input(
     return Input(name=Message.of(name), value=shown, source=source, assumption=assumption)
 
 
-def _subject(plan: Plan, gpu: TrainingGpu, option: LoadOption) -> Subject:
-    return Subject(
-        generation=gpu.generation, gpu=gpu.name, model=plan.arch_key, params_b=plan.model.params / 1e9,
-        method=plan.job.method.value, precision=option.precision, sequence_tokens=plan.job.sequence_tokens,
-    )  # fmt: skip
-
-
 def _memory_figures(
     plan: Plan, layout: Grid, option: LoadOption, gpu: TrainingGpu, calibration: TrainingCalibration
 ) -> tuple[Figure, ...]:
@@ -100,7 +94,7 @@ def _memory_figures(
             _input(noop("GPU memory"), gpu.memory_gib, "GiB", source=_CATALOG),
         ),
         badge=Badge.INTERPOLATED,
-        **nearest_runs(calibration, _subject(plan, gpu, option), "memory"),
+        **nearest_runs(calibration.evidence, "memory", subject_of_plan(plan, gpu, option.precision)),
     )
     per_parameter = Figure(
         key="training.states",
@@ -166,7 +160,7 @@ def _speed_figures(
             for name, part in shares.items()
         ),
         badge=badge,
-        **nearest_runs(calibration, _subject(plan, gpu, option), "speed"),
+        **nearest_runs(calibration.evidence, "speed", subject_of_plan(plan, gpu, option.precision)),
     )
     utilisation = Figure(
         key="training.mfu",

@@ -29,6 +29,7 @@ from quotes.sizing.results import (
 )
 from quotes.sizing.trace import Badge, Finding, Severity
 from quotes.sizing.training_calibration import Residual, TrainingCalibration
+from quotes.sizing.training_evidence import Subject
 from quotes.sizing.training_hardware import TrainingGpu, training_gpu
 from quotes.sizing.training_layouts import RECOMPUTES, SHARDINGS, SIZES_ABOVE_NEED, Grid, gpu_counts, grid
 from quotes.sizing.training_memory import (
@@ -60,6 +61,7 @@ HOURS_PER_WEEK = 168
 ALTERNATIVES = 3
 FASTER = 1.1  # an alternative must beat the one before it by so much
 STACK = "typical"
+METHODS = {Method.PRE_TRAIN: "pretrain", Method.FULL: "full", Method.LORA: "lora", Method.QLORA: "qlora"}
 BASE_BYTES = {Method.QLORA: 0.53}  # NF4 with double quantisation, absmax in 8 bit
 BEST_CASE_UTILISATION = 0.9  # of the peak: sizes that miss the deadline even so are not looked at
 TRAINING_STACKS = frozenset({"cuda", "rocm", "gaudi", "tpu", "neuron"})
@@ -75,6 +77,7 @@ class Plan(NamedTuple):
     step_tokens: float
     frozen: bool
     base_bytes: float
+    software_age_months: float  # of the customer's software against the newest measured
     available_h: float  # wall clock that the run may take, its window respected
 
     @property
@@ -97,6 +100,7 @@ def plan_of(job: LanguageTraining, arch: ModelArchitecture, assumptions: Assumpt
         step_tokens=min(step, max(job.tokens, job.sequence_tokens)),
         frozen=job.method in {Method.LORA, Method.QLORA},
         base_bytes=BASE_BYTES.get(job.method, 2.0),
+        software_age_months=assumptions.training_software_age_months,
         available_h=available_hours(job.deadline_h, job.window, assumptions),
     )
 
@@ -194,11 +198,21 @@ def machines_of(gpus: Sequence[TrainingGpu], precision: str, calibration: Traini
     return Machines(tuple(gpus), used, {name: np.array(values, float) for name, values in columns.items()})
 
 
+def subject_of_plan(plan: Plan, gpu: TrainingGpu, precision: str) -> Subject:
+    """The planned run as evidence sees it: modern software of no particular family, one server."""
+    return Subject(
+        model=plan.arch_key, params_b=plan.model.params / 1e9, expert=plan.model.experts > 0, gpu=gpu.name,
+        generation=gpu.generation, stack=STACK, method=METHODS[plan.job.method], precision=precision,
+        sequence_tokens=plan.job.sequence_tokens, gpus=gpu.node_gpus,
+    )  # fmt: skip
+
+
 def time_of(plan: Plan, layout: Grid, machines: Machines, calibration: TrainingCalibration) -> TokenTime:
     """Seconds per token and GPU of every candidate."""
     split = split_of(layout)
     work = Work(
-        frozen=float(plan.frozen), base_bytes=plan.base_bytes, moved_passes=calibration.stacks[STACK],
+        frozen=float(plan.frozen), base_bytes=plan.base_bytes, moved_passes=calibration.stacks[STACK].moved,
+        step_s=calibration.stacks[STACK].step_s, software_age_months=plan.software_age_months,
         full_sharding=(layout.sharding == SHARDINGS.index("fsdp")).astype(float),
     )  # fmt: skip
     return token_time(

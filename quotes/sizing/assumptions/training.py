@@ -37,6 +37,14 @@ class TrainingAssumptions(Frozen):
         label=noop("Sequences per optimiser step in fine-tuning"),
         source="published fine-tuning benchmarks: 8–512",
     )
+    training_software_age_months: float = assume(
+        6,
+        unit="months",
+        low=0,
+        high=36,
+        label=noop("Age of the training software against the newest that was measured"),
+        source="own choice: software in use lags the newest container by half a year",
+    )
     training_gpus_max: float = assume(
         2048,
         unit="GPUs",

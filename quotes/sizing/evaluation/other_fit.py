@@ -55,8 +55,25 @@ def calibrate(rows: Sequence[Row], accelerators: Sequence[AcceleratorSpec]) -> M
     return {
         "rates_ratios.csv": _ratios_csv(fitted),
         "rates.csv": _csv(AGGREGATE_COLUMNS, aggregates),
+        "rates_fitted.csv": _csv(("prefix", "digits", "first", "last"), _spans(row["id"] for row in rows)),
         "rates_sources.csv": _csv(("key", "source"), [(key, source) for source, key in sources.items()]),
     }
+
+
+def _spans(names: Iterable[str]) -> list[tuple[object, ...]]:
+    """Row names such as OW00017 as unbroken ranges."""
+    found: list[list[object]] = []
+    for prefix, digits in sorted((re.match(r"(\D*)(\d+)$", name) or _bad(name)).groups() for name in names):
+        last = found[-1] if found else None
+        if last and last[:2] == [prefix, len(digits)] and last[3] == int(digits) - 1:
+            last[3] = int(digits)
+        else:
+            found.append([prefix, len(digits), int(digits), int(digits)])
+    return [tuple(span) for span in found]
+
+
+def _bad(name: str) -> re.Match[str]:
+    raise ValueError(f"a row name without a number: {name}")
 
 
 def widths(fitted: Fit) -> tuple[float, float]:

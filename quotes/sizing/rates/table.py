@@ -166,6 +166,16 @@ def load_rates() -> RateTable:
 
 
 @cache
+def fitted_rows() -> frozenset[str]:
+    """Names of the published rows that the shipped ratios were fitted on."""
+    found = set()
+    for row in _read("rates_fitted.csv"):
+        prefix, digits = row["prefix"], int(row["digits"])
+        found |= {f"{prefix}{n:0{digits}d}" for n in range(int(row["first"]), int(row["last"]) + 1)}
+    return frozenset(found)
+
+
+@cache
 def load_devices() -> Mapping[str, Device]:
     """Devices that measured rows name and the catalog does not sell."""
 
