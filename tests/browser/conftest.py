@@ -198,7 +198,9 @@ class Watch:
 
     def _console(self, message: ConsoleMessage) -> None:
         # Answers such as 422 are repeated here by the browser; _response judges them.
-        if message.type == "error" and not message.text.startswith("Failed to load resource"):
+        # A visitor who goes on before the estimate is there aborts it, which htmx reports as an error.
+        harmless = ("Failed to load resource", "htmx:sendAbort", "htmx:afterRequest")
+        if message.type == "error" and not message.text.startswith(harmless):
             self.troubles.append(f"console: {message.text}")
 
     def _request(self, request: Request) -> None:
