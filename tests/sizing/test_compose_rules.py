@@ -174,7 +174,9 @@ NODES = [
     Node("drive_size", "hold less than the 60 TB", "Take 8", swap={}, demand=NodeDemand(nvme_tb=60)),
     Node("drive_wear", "wear out early: 50 TB is written per day, 31 is warranted", "Take 7", swap={},
          demand=NodeDemand(nvme_write_tb_per_day=50)),
-    Node("drive_capacity", "16 bays for at most", "shared storage", demand=NodeDemand(nvme_tb=5000)),
+    Node("drive_read", "read 26.8 GB/s; 40 GB/s is needed", "Take 6", swap={}, demand=NodeDemand(nvme_read_gb_s=40)),
+    Node("drive_capacity", "The 16 bays of SYS-821GE-TNHR do not give 5000 TB", "shared storage",
+         demand=NodeDemand(nvme_tb=5000)),
     Node("drive_price", "PM9A3 7.68TB U.2 is not in the catalog", swap={}, catalog=without_price("pm9a3-7.68tb-u.2")),
     # network cards
     Node("nic_slots", "leaves 4 slots beside the accelerators; 5 network cards", "more slots", server=BOX,
