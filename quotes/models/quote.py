@@ -258,7 +258,11 @@ class Quote(models.Model):
             models.Index(fields=["status", "valid_until"]),
             models.Index(fields=["email"]),
         ]
-        permissions = [("issue_quote", _("Can issue a quote")), ("see_margin", _("Can see cost and margin"))]
+        permissions = [
+            ("issue_quote", _("Can issue a quote")),
+            ("see_margin", _("Can see cost and margin")),
+            ("erase_contact", _("Can erase a person")),
+        ]
         constraints = [
             models.UniqueConstraint(
                 fields=["number", "revision"],

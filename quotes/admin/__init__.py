@@ -1,0 +1,7 @@
+"""The pages of sales: quotes, and what a quote needs around it."""
+
+from quotes.admin.assumptions import AssumptionOverrideAdmin
+from quotes.admin.quotes import QuoteAdmin
+from quotes.admin.seller import SellerAdmin, TermsDocumentAdmin, VatRateAdmin
+
+__all__ = ["AssumptionOverrideAdmin", "QuoteAdmin", "SellerAdmin", "TermsDocumentAdmin", "VatRateAdmin"]

@@ -1,0 +1,482 @@
+"""Quotes for sales: find one, change a draft, issue it, and see what happened to it."""
+
+from collections.abc import Callable, Iterable, Sequence
+from decimal import Decimal
+from http import HTTPStatus
+from typing import Any, NamedTuple
+
+from django import forms
+from django.conf import settings
+from django.contrib import admin, messages
+from django.contrib.auth.models import User
+from django.core.exceptions import PermissionDenied
+from django.db import models
+from django.http import HttpRequest, HttpResponse, HttpResponseRedirect, JsonResponse
+from django.shortcuts import get_object_or_404
+from django.template.response import TemplateResponse
+from django.urls import URLPattern, path, reverse
+from django.utils import timezone
+from django.utils.functional import Promise
+from django.utils.html import format_html, format_html_join
+from django.utils.safestring import SafeString
+from django.utils.translation import gettext as _
+from django.utils.translation import gettext_lazy, ngettext
+from simple_history.admin import SimpleHistoryAdmin
+
+from configurator import formats
+from quotes import services
+from quotes.models import EventKind, Quote, QuoteLine, QuoteStatus
+from quotes.pricing.lines import line_net
+from quotes.services.drafting import together
+from quotes.views import pdf_response
+
+SEE_MARGIN = "quotes.see_margin"
+ISSUE = "quotes.issue_quote"
+ERASE = "quotes.erase_contact"
+CHANGE = "quotes.change_quote"
+
+VALUES = [
+    (Decimal(0), Decimal(50_000)),
+    (Decimal(50_000), Decimal(250_000)),
+    (Decimal(250_000), Decimal(1_000_000)),
+]
+CUSTOMERS_LISTED = 30
+
+
+# ── steps in the life of a quote ────────────────────────────────────────────────────────────────────────────────
+
+
+class Step(NamedTuple):
+    """A button on the page of a quote that asks once more and then does it."""
+
+    title: Promise
+    question: Promise
+    permission: str
+    allowed: Callable[[Quote], bool]
+    perform: Callable[[Quote, User], Any]
+    done: Promise
+
+
+def _reprice(quote: Quote, by: User) -> Quote:
+    services.reprice(quote, by)
+    return quote
+
+
+STEPS: dict[str, Step] = {
+    "issue": Step(
+        gettext_lazy("Issue"),
+        gettext_lazy(
+            "The quote gets its number and cannot change any more. The customer may then accept it."
+        ),
+        ISSUE,
+        lambda quote: quote.is_editable,
+        services.issue,
+        gettext_lazy("%(quote)s has been issued."),
+    ),
+    "reprice": Step(
+        gettext_lazy("Calculate anew"),
+        gettext_lazy(
+            "The system is sized and priced with today's catalog, prices and assumptions. Quantities and prices that "
+            "you changed in its lines are replaced; discounts and lines that you added stay."
+        ),
+        CHANGE,
+        lambda quote: quote.is_editable,
+        _reprice,
+        gettext_lazy("%(quote)s has been calculated anew."),
+    ),
+    "revise": Step(
+        gettext_lazy("New revision"),
+        gettext_lazy(
+            "You get a draft under the same number. This revision stays as it is until you issue that one."
+        ),
+        CHANGE,
+        lambda quote: (
+            quote.number is not None
+            and quote.status not in {QuoteStatus.DRAFT, QuoteStatus.ACCEPTED}
+            and not Quote.objects.filter(supersedes=quote).exists()
+        ),
+        services.new_revision,
+        gettext_lazy("Here is the new revision, as a draft."),
+    ),
+    "withdraw": Step(
+        gettext_lazy("Withdraw"),
+        gettext_lazy("The customer can no longer accept this quote. There is no way back."),
+        CHANGE,
+        lambda quote: quote.status in {QuoteStatus.DRAFT, QuoteStatus.ISSUED},
+        services.withdraw,
+        gettext_lazy("%(quote)s has been withdrawn."),
+    ),
+    "revoke": Step(
+        gettext_lazy("Revoke the link"),
+        gettext_lazy("The customer's link then leads nowhere."),
+        CHANGE,
+        lambda quote: not quote.link_revoked,
+        services.revoke_link,
+        gettext_lazy("The link of %(quote)s no longer works."),
+    ),
+    "restore": Step(
+        gettext_lazy("Restore the link"),
+        gettext_lazy("The customer's link works again."),
+        CHANGE,
+        lambda quote: quote.link_revoked,
+        services.restore_link,
+        gettext_lazy("The link of %(quote)s works again."),
+    ),
+}
+
+
+# ── filters ─────────────────────────────────────────────────────────────────────────────────────────────────────
+
+
+class ValueFilter(admin.SimpleListFilter):
+    title = gettext_lazy("value")
+    parameter_name = "value"
+
+    def lookups(self, request: HttpRequest, model_admin: Any) -> list[tuple[str, str]]:
+        bands = [(str(high), formats.money_span(low, high)) for low, high in VALUES]
+        return [
+            *bands,
+            ("more", _("more than %(amount)s") % {"amount": formats.money(VALUES[-1][1], "round")}),
+        ]
+
+    def queryset(self, request: HttpRequest, queryset: models.QuerySet[Any]) -> models.QuerySet[Any]:
+        if self.value() == "more":
+            return queryset.filter(net_eur__gte=VALUES[-1][1])
+        band = next(((low, high) for low, high in VALUES if str(high) == self.value()), None)
+        return queryset.filter(net_eur__gte=band[0], net_eur__lt=band[1]) if band else queryset
+
+
+class CustomerFilter(admin.SimpleListFilter):
+    """The organisations that asked last; others are found by search."""
+
+    title = gettext_lazy("customer")
+    parameter_name = "customer"
+
+    def lookups(self, request: HttpRequest, model_admin: Any) -> list[tuple[str, str]]:
+        latest = (
+            Quote.objects.values("organisation").annotate(last=models.Max("created_at")).order_by("-last")
+        )
+        return [(row["organisation"], row["organisation"]) for row in latest[:CUSTOMERS_LISTED]]
+
+    def queryset(self, request: HttpRequest, queryset: models.QuerySet[Any]) -> models.QuerySet[Any]:
+        return queryset.filter(organisation=self.value()) if self.value() else queryset
+
+
+# ── lines ───────────────────────────────────────────────────────────────────────────────────────────────────────
+
+
+class LineInline(admin.TabularInline):
+    model = QuoteLine
+    extra = 0
+    readonly_fields = ("net",)
+    formfield_overrides = {models.CharField: {"widget": forms.TextInput({"size": 36})}}
+
+    def get_fields(self, request: HttpRequest, obj: Any = None) -> Sequence[str]:
+        cost = ["cost_eur"] if request.user.has_perm(SEE_MARGIN) else []
+        return [
+            "position", "quantity", "text", "sku", "group", "role", "unit_eur", "discount_pct", "optional", "net",
+            *cost, "lead_time_weeks", "demonstration",
+        ]  # fmt: skip
+
+    def has_change_permission(self, request: HttpRequest, obj: Quote | None = None) -> bool:
+        return super().has_change_permission(request, obj) and (obj is None or obj.is_editable)
+
+    def has_add_permission(self, request: HttpRequest, obj: Quote | None = None) -> bool:
+        return super().has_add_permission(request, obj) and (obj is None or obj.is_editable)
+
+    def has_delete_permission(self, request: HttpRequest, obj: Quote | None = None) -> bool:
+        return super().has_delete_permission(request, obj) and (obj is None or obj.is_editable)
+
+    @admin.display(description=gettext_lazy("total (€)"))
+    def net(self, line: QuoteLine) -> str:
+        if line.pk is None:
+            return "–"
+        discount = together(line.discount_pct, line.quote.discount_pct)
+        return formats.money(line_net(line.quantity, line.unit_eur, discount))
+
+
+# ── quotes ──────────────────────────────────────────────────────────────────────────────────────────────────────
+
+# What sales may change in a draft; everything else on the page is to read.
+EDITABLE = (
+    "title", "language", "organisation", "contact_name", "email", "phone", "street", "postcode", "city", "country",
+    "kvk_number", "vat_id", "vat_id_checked_on", "reference", "delivery_place", "incoterm", "offer_mode",
+    "valid_until", "vat_mode", "discount_pct",
+)  # fmt: skip
+
+
+@admin.register(Quote)
+class QuoteAdmin(SimpleHistoryAdmin):
+    change_form_template = "quotes/admin/change_form.html"
+    object_history_list_template = "catalog/admin/history_list.html"
+    list_display = (
+        "name",
+        "organisation",
+        "title",
+        "state",
+        "total",
+        "valid_until",
+        "language",
+        "created_at",
+    )
+    list_filter = ("status", ValueFilter, CustomerFilter, "language", "vat_mode")
+    date_hierarchy = "created_at"
+    search_fields = ("number", "organisation", "contact_name", "email", "title", "reference")
+    list_per_page = 50
+    inlines = (LineInline,)
+    actions = ("export_contacts", "erase_contacts")
+
+    class Media:
+        css = {"all": ["quotes/admin.css"]}
+
+    def get_queryset(self, request: HttpRequest) -> models.QuerySet[Quote]:
+        return super().get_queryset(request).defer("proposal", "issued_copy")
+
+    def get_fieldsets(self, request: HttpRequest, obj: Quote | None = None) -> list[Any]:
+        return [
+            (None, {"fields": ["state", "todo", "totals", *self._margin_field(request)]}),
+            (
+                _("Offer"),
+                {
+                    "fields": [
+                        ("title", "language"), ("offer_mode", "valid_until"), ("vat_mode", "discount_pct"),
+                        ("delivery_place", "incoterm"), "internal_note",
+                    ]
+                },
+            ),
+            (
+                _("Customer"),
+                {
+                    "fields": [
+                        ("organisation", "reference"), ("contact_name", "email", "phone"), "street",
+                        ("postcode", "city", "country"), ("kvk_number", "vat_id", "vat_id_checked_on"),
+                        "customer_note", "consented_at",
+                    ]
+                },
+            ),
+            (_("Link for the customer"), {"fields": ["link", "link_expires_on"]}),
+            (_("What happened"), {"fields": ["happened"]}),
+        ]  # fmt: skip
+
+    def _margin_field(self, request: HttpRequest) -> list[str]:
+        return ["margin"] if request.user.has_perm(SEE_MARGIN) else []
+
+    def get_readonly_fields(self, request: HttpRequest, obj: Quote | None = None) -> Sequence[str]:
+        always = ("state", "todo", "totals", "margin", "customer_note", "consented_at", "link", "happened")
+        return always if obj is None or obj.is_editable else (*always, *EDITABLE)
+
+    def revert_disabled(self, request: HttpRequest, obj: Quote | None = None) -> bool:
+        return True  # the history keeps no proposal, so an old state cannot be brought back whole
+
+    def has_add_permission(self, request: HttpRequest) -> bool:
+        return False  # a quote comes from a proposal
+
+    def has_delete_permission(self, request: HttpRequest, obj: Quote | None = None) -> bool:
+        return super().has_delete_permission(request, obj) and (obj is None or obj.is_editable)
+
+    def get_actions(self, request: HttpRequest, **kwargs: Any) -> Any:
+        actions = super().get_actions(request, **kwargs)
+        # Deleting many at once would meet issued ones; a draft is deleted on its own page.
+        actions.pop("delete_selected", None)
+        return actions
+
+    # ── what the list and the page show ─────────────────────────────────────────────────────────────────────────
+
+    @admin.display(description=gettext_lazy("number"), ordering="number")
+    def name(self, quote: Quote) -> str:
+        return quote.full_number or _("draft %(id)s") % {"id": quote.pk}
+
+    @admin.display(description=gettext_lazy("status"), ordering="status")
+    def state(self, quote: Quote) -> str:
+        label = QuoteStatus(quote.status).label
+        if quote.status == QuoteStatus.ISSUED and quote.is_expired(timezone.now()):
+            label = QuoteStatus.EXPIRED.label
+        if quote.status == QuoteStatus.DRAFT and quote.number:
+            label = _("draft of revision %(number)s") % {"number": quote.full_number}
+        return format_html('<span class="quote-state quote-state--{}">{}</span>', quote.status, label)
+
+    @admin.display(description=gettext_lazy("without VAT"), ordering="net_eur")
+    def total(self, quote: Quote) -> str:
+        return formats.money(quote.net_eur)
+
+    @admin.display(description=gettext_lazy("before it can be issued"))
+    def todo(self, quote: Quote) -> str:
+        if not quote.is_editable:
+            return "–"
+        troubles = services.obstacles(quote)
+        if not troubles:
+            return _("Nothing: it is ready.")
+        return format_html("<ul>{}</ul>", format_html_join("", "<li>{}</li>", ((one,) for one in troubles)))
+
+    @admin.display(description=gettext_lazy("totals"))
+    def totals(self, quote: Quote) -> str:
+        try:
+            document = services.document_of(quote)
+        except services.Refused as refusal:
+            return refusal.sentence
+        totals = document.prices.totals
+        rows = [
+            (_("without VAT"), formats.money(totals.net)),
+            (
+                _("VAT %(rate)s") % {"rate": formats.quantity(totals.vat_rate_pct, "%")},
+                formats.money(totals.vat),
+            ),
+            (_("with VAT"), formats.money(totals.gross)),
+        ]
+        if document.options:
+            options = sum((line.net_eur for line in document.options), Decimal(0))
+            rows.append((_("options, apart"), formats.money(options)))
+        return _table(rows)
+
+    @admin.display(description=gettext_lazy("cost and margin (internal)"))
+    def margin(self, quote: Quote) -> str:
+        lines = [line for line in quote.lines.all() if not line.optional]
+        unknown = [line for line in lines if line.cost_eur is None]
+        known = [line for line in lines if line.cost_eur is not None]
+        cost = sum((line.quantity * line.cost_eur for line in known if line.cost_eur is not None), Decimal(0))
+        sold = sum((self._net(quote, line) for line in known), Decimal(0))
+        rows = [(_("cost"), formats.money(cost)), (_("margin"), formats.money(sold - cost))]
+        if sold:
+            rows.append((_("margin, of the price"), formats.percent((sold - cost) / sold, 3)))
+        if unknown:
+            text = ngettext("%(count)d line without a cost", "%(count)d lines without a cost", len(unknown))
+            rows.append((text % {"count": len(unknown)}, _("left out")))
+        return _table(rows)
+
+    @staticmethod
+    def _net(quote: Quote, line: QuoteLine) -> Decimal:
+        return line_net(line.quantity, line.unit_eur, together(line.discount_pct, quote.discount_pct))
+
+    @admin.display(description=gettext_lazy("link"))
+    def link(self, quote: Quote) -> str:
+        if not quote.link_works(timezone.localdate()):
+            return _("The link no longer works.")
+        return format_html('<a href="{0}">{0}</a>', settings.SITE_URL + quote.get_absolute_url())
+
+    @admin.display(description=gettext_lazy("what happened"))
+    def happened(self, quote: Quote) -> str:
+        rows = (
+            (
+                timezone.localtime(event.at).strftime("%Y-%m-%d %H:%M"),
+                EventKind(event.kind).label,
+                event.by,
+                event.detail,
+            )
+            for event in quote.events.all()
+        )
+        return format_html(
+            '<table class="quote-events">{}</table>',
+            format_html_join("", "<tr><td>{}</td><td>{}</td><td>{}</td><td>{}</td></tr>", rows),
+        )
+
+    # ── saving ──────────────────────────────────────────────────────────────────────────────────────────────────
+
+    def save_related(self, request: HttpRequest, form: Any, formsets: Any, change: bool) -> None:
+        super().save_related(request, form, formsets, change)
+        if form.instance.is_editable:
+            net = services.refresh_total(form.instance)
+            self.message_user(
+                request, _("Total without VAT: %(net)s") % {"net": formats.money(net)}, messages.INFO
+            )
+
+    # ── steps ───────────────────────────────────────────────────────────────────────────────────────────────────
+
+    def get_urls(self) -> list[URLPattern]:
+        wrap = self.admin_site.admin_view
+        own = [
+            path("<int:pk>/document.pdf", wrap(self.pdf_view), name="quotes_quote_pdf"),
+            path("<int:pk>/step/<slug:name>/", wrap(self.step_view), name="quotes_quote_step"),
+        ]
+        return [*own, *super().get_urls()]
+
+    def render_change_form(
+        self, request: HttpRequest, context: dict[str, Any], **kwargs: Any
+    ) -> HttpResponse:
+        quote = kwargs.get("obj")
+        if quote is not None:
+            context["quote_steps"] = [
+                {"url": reverse("admin:quotes_quote_step", args=[quote.pk, name]), "title": step.title}
+                for name, step in STEPS.items()
+                if request.user.has_perm(step.permission) and step.allowed(quote)
+            ]
+            context["quote_pdf_url"] = reverse("admin:quotes_quote_pdf", args=[quote.pk])
+        return super().render_change_form(request, context, **kwargs)
+
+    def pdf_view(self, request: HttpRequest, pk: int) -> HttpResponse:
+        quote = get_object_or_404(Quote, pk=pk)
+        if not self.has_view_permission(request, quote):
+            raise PermissionDenied
+        return pdf_response(quote)
+
+    def step_view(self, request: HttpRequest, pk: int, name: str) -> HttpResponse:
+        """Ask once more (GET), then do it (POST). What stands in the way is said on the same page."""
+        quote = get_object_or_404(Quote, pk=pk)
+        step = STEPS.get(name)
+        if step is None or not request.user.has_perm(step.permission):
+            raise PermissionDenied
+        trouble: Sequence[str] = services.obstacles(quote) if name == "issue" and quote.is_editable else ()
+        if request.method == "POST":
+            try:
+                changed = step.perform(quote, request.user)
+            except services.Refused as refusal:
+                trouble = refusal.messages
+            else:
+                self.message_user(request, str(step.done) % {"quote": changed}, messages.SUCCESS)
+                return HttpResponseRedirect(reverse("admin:quotes_quote_change", args=[changed.pk]))
+        context = {
+            **self.admin_site.each_context(request),
+            "opts": self.opts,
+            "quote": quote,
+            "title": step.title,
+            "question": step.question,
+            "trouble": trouble,
+            "media": self.media,
+        }
+        status = HTTPStatus.UNPROCESSABLE_ENTITY if request.method == "POST" else HTTPStatus.OK
+        return TemplateResponse(request, "quotes/admin/step.html", context, status=status)
+
+    # ── privacy ─────────────────────────────────────────────────────────────────────────────────────────────────
+
+    @admin.action(description=gettext_lazy("Export what is kept of these contacts"), permissions=["change"])
+    def export_contacts(self, request: HttpRequest, queryset: models.QuerySet[Quote]) -> HttpResponse:
+        """A file per request: everything of the persons behind the chosen quotes."""
+        body = [services.export_contact(email) for email in _emails(queryset)]
+        response = JsonResponse(body, safe=False, json_dumps_params={"indent": 2, "ensure_ascii": False})
+        response.headers["Content-Disposition"] = 'attachment; filename="contacts.json"'
+        return response
+
+    def has_erase_permission(self, request: HttpRequest) -> bool:
+        return request.user.has_perm(ERASE)
+
+    @admin.action(description=gettext_lazy("Erase these contacts"), permissions=["erase"])
+    def erase_contacts(self, request: HttpRequest, queryset: models.QuerySet[Quote]) -> HttpResponse | None:
+        """Asks once more, since it concerns all quotes of these persons, not only the chosen ones."""
+        emails = _emails(queryset)
+        if "confirmed" not in request.POST:
+            context = {
+                **self.admin_site.each_context(request),
+                "opts": self.opts,
+                "title": _("Erase these contacts"),
+                "emails": emails,
+                "chosen": list(queryset.values_list("pk", flat=True)),
+                "media": self.media,
+            }
+            return TemplateResponse(request, "quotes/admin/erase.html", context)
+        outcomes = [services.erase_contact(email) for email in emails]
+        deleted, stripped, kept = (sum(counts) for counts in zip(*outcomes, strict=True))
+        text = _(
+            "%(deleted)d drafts deleted, %(stripped)d quotes stripped of personal data, %(kept)d kept because they "
+            "are open or accepted."
+        )
+        counts = {"deleted": deleted, "stripped": stripped, "kept": kept}
+        self.message_user(request, text % counts, messages.WARNING if kept else messages.SUCCESS)
+        return None
+
+
+def _emails(queryset: models.QuerySet[Quote]) -> list[str]:
+    return sorted({email.lower() for email in queryset.values_list("email", flat=True)})
+
+
+def _table(rows: Iterable[tuple[str, str]]) -> SafeString:
+    body = format_html_join("", "<tr><th>{}</th><td>{}</td></tr>", rows)
+    return format_html('<table class="quote-totals">{}</table>', body)
