@@ -73,6 +73,11 @@ def fits(groups: Counter[int], shape: Shape) -> bool:
     return True
 
 
+def holds(loads: Sequence[LoadOption], needed: int, shape: Shape) -> bool:
+    """Whether everything that runs at the same time finds a place: what a search asks before it adds a replica."""
+    return all(fits(groups, shape) for groups in demands(loads, needed))
+
+
 def smallest_shape(needed: int, loads: Sequence[LoadOption], allowed: Sequence[int]) -> Shape | None:
     """The fewest servers, then the fewest accelerators in each, that hold all; None when a group is too large."""
     largest = max((load.gpus_in_one_node for load in loads), default=1)

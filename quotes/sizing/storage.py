@@ -101,6 +101,12 @@ def plan_store(
         return _store(((system, fixed[1]),), parts, assumptions)
     if not need.tb and not need.read_gb_s and not need.write_gb_s:
         return None
+    key = ("store", need, parts.key_of(assumptions))
+    return parts.remember(key, lambda: _cheapest(need, parts, assumptions))
+
+
+def _cheapest(need: StorageNeed, parts: Parts, assumptions: Assumptions) -> Store | Broken:
+    """All on one hot system, or hot and cold apart, whichever costs less."""
     together = _tier(need, {"hot"}, parts, assumptions)
     hot = StorageNeed(need.hot_tb, 0, need.read_gb_s, need.write_gb_s)
     apart = _apart(hot, need.cold_tb, parts, assumptions)

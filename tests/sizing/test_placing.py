@@ -2,7 +2,7 @@
 
 import pytest
 
-from quotes.sizing.placing import Shape, seat, sharing, smallest_shape
+from quotes.sizing.placing import Shape, holds, seat, sharing, smallest_shape
 from tests.sizing.hardware import serving, training
 
 H200 = "H200 SXM5 141GB"
@@ -21,6 +21,14 @@ STEPS = (1, 2, 4, 8, 10)
 )
 def test_the_fewest_servers_then_the_smallest(gpus: int, joined: int, shape: Shape) -> None:
     assert smallest_shape(gpus, (serving(H200, gpus, joined),), STEPS) == shape
+
+
+def test_spare_accelerators_may_be_too_scattered_for_a_replica() -> None:
+    """Two servers of ten hold four groups of four and leave four places, two in each."""
+    shape = Shape(2, 10)
+    assert holds((serving(H200, 16, 4),), 16, shape)
+    assert not holds((serving(H200, 20, 4),), 20, shape)
+    assert holds((serving(H200, 16, 4), serving(H200, 4, 2, name="small")), 20, shape)
 
 
 def test_a_group_that_is_too_large_has_no_shape() -> None:
