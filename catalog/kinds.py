@@ -126,6 +126,13 @@ class PriceRow(Frozen):
         )
 
 
+def overlap(first: date | None, last: date | None, other_first: date | None, other_last: date | None) -> bool:
+    """Whether two spans of days share a day; both ends included, None is open."""
+    return (last is None or other_first is None or other_first <= last) and (
+        other_last is None or first is None or first <= other_last
+    )
+
+
 def prices_on(day: date, rows: Iterable[PriceRow]) -> dict[str, Price]:
     """The price of every SKU that has one on `day`, in euro when there is a choice, then the most recent."""
     chosen: dict[str, PriceRow] = {}

@@ -17,9 +17,9 @@ from typing import Any, Literal
 
 from django.db import models, transaction
 
-from catalog.kinds import KINDS
+from catalog.kinds import KINDS, overlap
 from catalog.models import TABLES, CatalogVersion, Margin, Price, Sourced
-from catalog.seed import Seed, SeedRow, overlap
+from catalog.seed_rows import Seed, SeedRow
 from catalog.snapshot import flat_rows
 
 REASON = "data file"

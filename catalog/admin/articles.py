@@ -8,7 +8,8 @@ from django.http import HttpRequest, HttpResponse, HttpResponseRedirect
 from django.urls import reverse
 from django.utils.translation import gettext_lazy
 
-from catalog.admin.base import ArticleAdmin, PriceStateFilter, holding_now, money
+from catalog.admin.base import ArticleAdmin, money
+from catalog.admin.filters import KindFilter, PriceStateFilter, holding_now
 from catalog.models import (
     TABLES,
     Accelerator,
@@ -277,21 +278,6 @@ class CloudOfferAdmin(ArticleAdmin):
     @admin.display(description=gettext_lazy("price per hour"), ordering="hourly_amount")
     def hourly(self, row: Any) -> str:
         return "" if row.hourly_amount is None else money(row.hourly_amount, row.currency)
-
-
-class KindFilter(admin.SimpleListFilter):
-    title = gettext_lazy("kind")
-    parameter_name = "kind"
-
-    def lookups(self, request: HttpRequest, model_admin: Any) -> list[tuple[str, str]]:
-        return [(key, str(_plural(key))) for key in TABLES if key != "ai_model"]
-
-    def queryset(self, request: HttpRequest, queryset: models.QuerySet[Any]) -> models.QuerySet[Any]:
-        return queryset.filter(kind_name=self.value()) if self.value() else queryset
-
-
-def _plural(kind_key: str) -> Any:
-    return TABLES[kind_key]._meta.verbose_name_plural
 
 
 @admin.register(Article)

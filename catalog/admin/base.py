@@ -1,7 +1,6 @@
 """What the admin pages of all catalog tables share: history, sources, warnings, copying."""
 
 from collections.abc import Iterable, Sequence
-from datetime import timedelta
 from decimal import Decimal
 from functools import cache
 from typing import Any
@@ -11,21 +10,20 @@ from babel.numbers import format_currency, format_decimal
 from django.contrib import admin, messages
 from django.contrib.admin import ActionLocation
 from django.db import models
-from django.db.models import F, OuterRef, Q, Subquery
+from django.db.models import OuterRef, Subquery
 from django.forms import CheckboxSelectMultiple, Field, FloatField, ModelForm, model_to_dict
 from django.http import HttpRequest, HttpResponse, HttpResponseRedirect
 from django.urls import reverse
-from django.utils import timezone
 from django.utils.html import format_html, format_html_join
 from django.utils.text import capfirst
 from django.utils.translation import get_language, gettext_lazy
 from django.utils.translation import gettext as _
 from simple_history.admin import SimpleHistoryAdmin
 
-from catalog.completeness import is_incomplete, missing
+from catalog.admin.filters import FiguresFilter, PriceStateFilter, holding_now
+from catalog.completeness import missing
 from catalog.models import Price
 from catalog.models.fields import TicksFormField
-from catalog.models.prices import STALE_DAYS
 
 type Fieldset = tuple[Any, dict[str, Any]]
 
@@ -63,55 +61,6 @@ class PlainFloatField(FloatField):
 def warning(text: str) -> str:
     """`text` marked as something to look at; the sign says so without the colour."""
     return format_html('<span class="catalog-warning">⚠ {}</span>', text)
-
-
-def is_stale() -> Q:
-    """Prices that a colleague should ask for again, as `Price.is_stale`."""
-    oldest = timezone.localdate() - timedelta(days=STALE_DAYS)
-    return Q(stated_on__isnull=True) | Q(stated_on__lt=oldest)
-
-
-def holding_now() -> models.QuerySet[Price]:
-    """Prices of today in euro, the latest first."""
-    today = timezone.localdate()
-    return Price.objects.filter(
-        Q(valid_from__isnull=True) | Q(valid_from__lte=today),
-        Q(valid_until__isnull=True) | Q(valid_until__gte=today),
-        currency="EUR",
-    ).order_by(F("valid_from").desc(nulls_last=True))
-
-
-class FiguresFilter(admin.SimpleListFilter):
-    title = gettext_lazy("figures")
-    parameter_name = "figures"
-
-    def lookups(self, request: HttpRequest, model_admin: Any) -> list[tuple[str, str]]:
-        return [("missing", _("a figure is missing")), ("complete", _("complete"))]
-
-    def queryset(self, request: HttpRequest, queryset: models.QuerySet[Any]) -> models.QuerySet[Any]:
-        incomplete = is_incomplete(queryset.model.kind_key)
-        if self.value() == "missing":
-            return queryset.filter(incomplete)
-        return queryset.exclude(incomplete) if self.value() == "complete" else queryset
-
-
-class PriceStateFilter(admin.SimpleListFilter):
-    title = gettext_lazy("price")
-    parameter_name = "price_state"
-
-    def lookups(self, request: HttpRequest, model_admin: Any) -> list[tuple[str, str]]:
-        return [("none", _("no price")), ("stale", _("stale price")), ("fresh", _("fresh price"))]
-
-    def queryset(self, request: HttpRequest, queryset: models.QuerySet[Any]) -> models.QuerySet[Any]:
-        now = holding_now().filter(article=OuterRef("pk"))
-        match self.value():
-            case "none":
-                return queryset.filter(~models.Exists(now))
-            case "stale":
-                return queryset.filter(models.Exists(now.filter(is_stale())))
-            case "fresh":
-                return queryset.filter(models.Exists(now.exclude(is_stale())))
-        return queryset
 
 
 class CatalogAdmin(SimpleHistoryAdmin):

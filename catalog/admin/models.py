@@ -5,7 +5,8 @@ from typing import Any
 from django.contrib import admin
 from django.utils.translation import gettext_lazy
 
-from catalog.admin.base import FiguresFilter, SourcedAdmin
+from catalog.admin.base import SourcedAdmin
+from catalog.admin.filters import FiguresFilter
 from catalog.models import AiModel
 
 

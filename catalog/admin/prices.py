@@ -6,8 +6,7 @@ from django import forms
 from django.contrib import admin, messages
 from django.core import signing
 from django.core.exceptions import PermissionDenied, ValidationError
-from django.db import models, transaction
-from django.db.models import Q
+from django.db import transaction
 from django.http import HttpRequest, HttpResponse, HttpResponseRedirect
 from django.template.response import TemplateResponse
 from django.urls import URLPattern, path, reverse
@@ -16,7 +15,8 @@ from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy, ngettext
 from pydantic import ValidationError as PlanError
 
-from catalog.admin.base import CatalogAdmin, column, is_stale, warning
+from catalog.admin.base import CatalogAdmin, column, warning
+from catalog.admin.filters import FreshnessFilter, HoldsFilter
 from catalog.importers.price_list import Plan, Terms, apply_prices, plan_prices, read_price_list
 from catalog.importers.tabular import UnreadableTable
 from catalog.models import Margin, Price
@@ -50,41 +50,6 @@ class PriceForm(forms.ModelForm):
             self.cleaned_data.get("replaces_open")
         )
         return cleaned
-
-
-class FreshnessFilter(admin.SimpleListFilter):
-    title = gettext_lazy("freshness")
-    parameter_name = "freshness"
-
-    def lookups(self, request: HttpRequest, model_admin: Any) -> list[tuple[str, str]]:
-        return [("stale", _("stale")), ("fresh", _("fresh"))]
-
-    def queryset(self, request: HttpRequest, queryset: models.QuerySet[Any]) -> models.QuerySet[Any]:
-        if self.value() == "stale":
-            return queryset.filter(is_stale())
-        return queryset.exclude(is_stale()) if self.value() == "fresh" else queryset
-
-
-class HoldsFilter(admin.SimpleListFilter):
-    title = gettext_lazy("validity")
-    parameter_name = "holds"
-
-    def lookups(self, request: HttpRequest, model_admin: Any) -> list[tuple[str, str]]:
-        return [("now", _("today")), ("later", _("from a later day")), ("past", _("no longer"))]
-
-    def queryset(self, request: HttpRequest, queryset: models.QuerySet[Any]) -> models.QuerySet[Any]:
-        today = timezone.localdate()
-        match self.value():
-            case "now":
-                return queryset.filter(
-                    Q(valid_from__isnull=True) | Q(valid_from__lte=today),
-                    Q(valid_until__isnull=True) | Q(valid_until__gte=today),
-                )
-            case "later":
-                return queryset.filter(valid_from__gt=today)
-            case "past":
-                return queryset.filter(valid_until__lt=today)
-        return queryset
 
 
 class PriceListForm(forms.Form):

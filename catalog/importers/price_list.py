@@ -16,10 +16,10 @@ from django.utils.translation import gettext as _
 from pydantic import Field
 
 from catalog.importers.tabular import read_table, rename, to_day, to_decimal
+from catalog.kinds import overlap
 from catalog.models import Article, Price
 from catalog.models.prices import CURRENCIES
 from catalog.quantity import Frozen
-from catalog.seed import overlap
 
 TITLES: Mapping[str, str] = {
     title: name
@@ -204,8 +204,9 @@ def _step(article: Article, line: PriceLine, held: Iterable[Price]) -> PlannedPr
             raise ValueError(_("Another price holds on some of these days."))
     present = same_start or ending
     step: Step = "correct" if same_start else "add"
-    if present and present.amount == line.amount and present.valid_until == line.valid_until:
-        step = "restate"
+    same = present and (present.amount, present.valid_until) == (line.amount, line.valid_until)
+    if present and same and not present.demonstration:
+        step = "restate"  # a demonstration price of the same amount makes room for the real one
     return PlannedPrice(
         line=line,
         step=step,

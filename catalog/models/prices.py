@@ -1,7 +1,7 @@
 """Prices, each with the days it holds, and the margins behind them."""
 
 from collections.abc import Iterable
-from datetime import date, timedelta
+from datetime import timedelta
 from decimal import Decimal
 
 from django.core.exceptions import ValidationError
@@ -207,12 +207,6 @@ class Price(Versioned):
             open_ended.valid_until = self.valid_from - timedelta(days=1)
             open_ended.save()
         return open_ended
-
-    def holds_on(self, day: date) -> bool:
-        """Whether this price is the one of `day`."""
-        return (self.valid_from is None or self.valid_from <= day) and (
-            self.valid_until is None or day <= self.valid_until
-        )
 
     @property
     def is_stale(self) -> bool:

@@ -375,6 +375,7 @@ def test_a_price_list_is_shown_before_it_is_taken_over(
     catalog: None, saskia: User, client_of: ClientOf, upload: Callable[[bytes], dict[str, Any]]
 ) -> None:
     client = client_of(saskia)
+    Price.objects.filter(article_id="l4").update(demonstration=False)
     assert client.get(IMPORT).status_code == 200
     response = client.post(IMPORT, upload(b"SKU;Price\nl40s;9000\nnothing;1\nl4;2950\n"))
     html = response.content.decode()

@@ -163,6 +163,7 @@ def line(sku: str, amount: str, number: int = 2, **changes: Any) -> PriceLine:
 
 
 def test_a_list_ends_old_prices_and_states_the_others_again(catalog: None) -> None:
+    Price.objects.filter(article_id="h100-nvl-94gb").update(demonstration=False)
     plan, mistakes = plan_prices([line("L40S", "9000"), line("h100-nvl-94gb", "28500", 3)], TERMS)
     assert mistakes == []
     assert [(each.step, each.article, each.present) for each in plan.prices] == [
@@ -177,6 +178,13 @@ def test_a_list_ends_old_prices_and_states_the_others_again(catalog: None) -> No
     assert new.history.get().history_change_reason == "price list"
     restated = Price.objects.get(article_id="h100-nvl-94gb")
     assert (restated.stated_on, restated.amount) == (date(2026, 12, 1), 28500)
+
+
+def test_a_demonstration_price_makes_room_for_a_real_one_of_the_same_amount(catalog: None) -> None:
+    plan, _mistakes = plan_prices([line("l40s", "8600")], TERMS)
+    assert [each.step for each in plan.prices] == ["add"]
+    apply_prices(plan)
+    assert [each.demonstration for each in Price.objects.filter(article_id="l40s")] == [True, False]
 
 
 def test_the_same_list_again_changes_nothing(catalog: None) -> None:

@@ -7,9 +7,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from catalog.kinds import KINDS, PriceRow, assemble, build, prices_on
+from catalog.kinds import KINDS, PriceRow, assemble, build, overlap, prices_on
 from catalog.quantity import Money
-from catalog.seed import overlap
 from catalog.specs import AcceleratorSpec, AccessorySpec, Availability, FormFactor
 
 DAY = date(2026, 12, 1)

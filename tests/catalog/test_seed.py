@@ -10,7 +10,8 @@ from pathlib import Path
 import pytest
 
 from catalog.kinds import KINDS
-from catalog.seed import DATA, SeedError, read_seed, seed, seed_snapshot
+from catalog.seed import DATA, read_seed, seed, seed_snapshot
+from catalog.seed_rows import SeedError
 from catalog.specs import AcceleratorSpec, Availability, CatalogSnapshot, Confidence, ServerSpec, ServerStatus
 
 DAY = date(2026, 12, 1)

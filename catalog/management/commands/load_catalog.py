@@ -7,7 +7,8 @@ from typing import Any
 from django.core.management.base import BaseCommand, CommandError
 
 from catalog.loading import Report, load
-from catalog.seed import DATA, SeedError, read_seed
+from catalog.seed import DATA, read_seed
+from catalog.seed_rows import SeedError
 
 
 class Command(BaseCommand):
