@@ -16,10 +16,9 @@ from quotes.sizing.rates.devices import Device, device_of
 from quotes.sizing.rates.fitting import Fit, Sample, fit
 from quotes.sizing.rates.offered import MODELS
 from quotes.sizing.rates.situation import Situation, log_rate, read_situation
-from quotes.sizing.rates.table import INTERVAL, WIDTH_POWER, load_devices
+from quotes.sizing.rates.table import INTERVAL, SPREAD_MAX, WIDTH_POWER, load_devices
 
 COVERED = 0.8
-LEAST_WEIGHT = 0.0005  # levels nearer to one than this are left out of the file, unless counts matter
 
 
 def device_for(situation: Situation, catalog: Mapping[str, Device]) -> Device:
@@ -34,22 +33,19 @@ def catalog_devices(accelerators: Iterable[AcceleratorSpec]) -> Mapping[str, Dev
     return {accelerator.name: device_of(accelerator) for accelerator in accelerators}
 
 
-def samples_of(rows: Iterable[Row], accelerators: Iterable[AcceleratorSpec]) -> list[Sample]:
-    """Rows that state an accelerator and a positive value, as samples."""
-    catalog = catalog_devices(accelerators)
-    found = []
-    for row in rows:
-        try:
-            situation = read_situation(row)
-            found.append(Sample(situation, device_for(situation, catalog), log_rate(row, situation)))
-        except ValueError:
-            continue
-    return found
+def sample_of(row: Row, catalog: Mapping[str, Device]) -> Sample:
+    """Raises ValueError when the row states no accelerator or no positive value."""
+    situation = read_situation(row)
+    return Sample(situation, device_for(situation, catalog), log_rate(row, situation))
 
 
 def calibrate(rows: Sequence[Row], accelerators: Sequence[AcceleratorSpec]) -> Mapping[str, str]:
-    """File name → content, for `quotes/sizing/data`. Deterministic; takes a minute on five thousand rows."""
-    fitted = fit(samples_of(rows, accelerators))
+    """File name → content, for `quotes/sizing/data`. Deterministic; takes a minute on five thousand rows.
+
+    Raises ValueError on a row that cannot be read.
+    """
+    catalog = catalog_devices(accelerators)
+    fitted = fit([sample_of(row, catalog) for row in rows])
     offered = {s.model for model in MODELS for s in (model.run, model.train) if s}
     aggregates, sources = _aggregated(rows, offered)
     return {
@@ -87,7 +83,7 @@ def widths(fitted: Fit) -> tuple[float, float]:
 
 
 def _scale(residual: NDArray[np.float64], spread: NDArray[np.float64], fitted: Fit) -> float:
-    answered = (spread < 1.2) & np.array([sample.device.known for sample in fitted.samples])
+    answered = (spread < SPREAD_MAX) & np.array([sample.device.known for sample in fitted.samples])
     return float(np.quantile(np.abs(residual[answered]) / spread[answered] ** WIDTH_POWER, COVERED))
 
 

@@ -45,6 +45,7 @@ SPREAD: Mapping[str, float] = {
     "family": 1.5,
     "family task": 1.0,
     "model": 1.0,
+    "sized model": 0.4,  # of which the work per item is known
     "model task": 0.2,
     "item": 0.5,
     # the situation
@@ -111,7 +112,7 @@ def features_of_situation(s: Situation) -> Iterator[Feature]:
     yield "task", f"{task}|{sized}", 1
     yield "family", f"{s.family}|{s.unit}|{sized}", 1
     yield "family task", f"{s.family}|{task}", 1
-    yield "model", f"{s.model}|{s.unit}", 1
+    yield "sized model" if s.gmacs else "model", f"{s.model}|{s.unit}", 1
     yield "model task", f"{s.model}|{s.task}", 1
     yield "item", item, 1
     yield "engine", s.engine, 1

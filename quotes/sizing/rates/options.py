@@ -17,7 +17,7 @@ from quotes.sizing.rates.effects import bound_by
 from quotes.sizing.rates.needs import Limit, refusal
 from quotes.sizing.rates.offered import RateModel
 from quotes.sizing.rates.situation import Situation
-from quotes.sizing.rates.table import Base, RateTable
+from quotes.sizing.rates.table import SPREAD_MAX, Base, RateTable
 from quotes.sizing.results import (
     Estimate,
     HostNeed,
@@ -31,7 +31,6 @@ from quotes.sizing.results import (
 
 type Options = Mapping[str, tuple[LoadOption, ...] | Refusal]
 
-SPREAD_MAX = 1.2  # standard deviation of the logarithm beyond which a rate is no basis for a proposal
 BYTES_PER_GRADIENT = 2
 BYTES_PER_TRAINED_PARAMETER = 16  # weights, gradients, master weights and Adam moments in mixed precision
 ACCELERATORS_MAX = 100_000

@@ -28,6 +28,8 @@ from quotes.sizing.trace import Badge, Evidence
 
 DATA = Path(__file__).parent.parent / "data"
 INTERVAL = "interval"  # the kind under which the file keeps the widths of intervals
+SPREAD_MAX = 1.1  # uncertainty of a logarithm beyond which a rate is no basis for a proposal
+SPREAD_FAR = 0.6  # and beyond which it lies outside what was measured
 WIDTH_POWER = 1.8  # half widths grow faster than the uncertainty that counts of groups suggest
 
 
@@ -70,7 +72,7 @@ class RateTable(NamedTuple):
             value=value,
             low=math.exp(log.value - half),
             high=math.exp(log.value + half),
-            badge=self.badge(base.situation, device),
+            badge=self.badge(base.situation, device, log),
             evidence=tuple(evidence(row) for row in near[:5]),
             evidence_count=sum(row.rows for row in near),
         )
@@ -84,15 +86,18 @@ class RateTable(NamedTuple):
         """Whether this device ran anything that the same resource bounds."""
         return (device.name, bound_by(situation.family)) in self.classes
 
-    def badge(self, situation: Situation, device: Device) -> Badge:
+    def badge(self, situation: Situation, device: Device, log: LogRate) -> Badge:
         """Measured: this model and task on this device. Interpolated: both were measured, though not together."""
         rows = [row for row in self.rows.get(situation.model, ()) if row.task == situation.task]
         if any(row.device == device.name for row in rows):
             return Badge.MEASURED
-        known = f"{situation.model}|{situation.unit}" in self.ratios["model"]
-        return (
-            Badge.INTERPOLATED if known and self.measured_in_class(situation, device) else Badge.EXTRAPOLATED
-        )
+        near = self.knows(situation) and self.measured_in_class(situation, device)
+        return Badge.INTERPOLATED if near and log.spread <= SPREAD_FAR else Badge.EXTRAPOLATED
+
+    def knows(self, situation: Situation) -> bool:
+        """Whether anything was measured of this model in this unit."""
+        kind = "sized model" if situation.gmacs else "model"
+        return f"{situation.model}|{situation.unit}" in self.ratios[kind]
 
     def nearest(self, situation: Situation, device: Device) -> list[MeasuredRow]:
         """Rows of the same model, nearest first: same device, then same task, engine, precision and scenario."""
