@@ -23,7 +23,7 @@ from quotes.sizing.storage import storage_figure
 from quotes.sizing.trace import Badge, Figure, Finding, Input, Severity
 
 if TYPE_CHECKING:
-    from quotes.sizing.compose import SystemPlan
+    from quotes.sizing.system import SystemPlan
 
 type Note = Callable[..., None]
 
