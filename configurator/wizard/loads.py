@@ -14,6 +14,7 @@ from django.utils.translation import gettext as _
 from catalog.specs import ModelArchitecture
 from configurator import formats
 from configurator.wizard.fields import raw_of
+from configurator.wizard.imported import READER
 from configurator.wizard.number_fields import AmountField, Share
 from configurator.wizard.presets import PRESETS, Default, load_name
 from configurator.wizard.questions.service import PACES, TOKENS_PER_PAGE
@@ -35,9 +36,10 @@ def _model(page: Page, path: str) -> tuple[dict[str, Any], ModelArchitecture | N
     source = page.situation.choice(MODEL, "source")
     page.book.paths[path] = (page.step.slug, "source")
     catalog = page.situation.catalog
-    if source == "advise":
+    names = {"catalog": "model", "size": "params_b", **({"config": "config"} if READER else {})}
+    name = names.get(source)
+    if name is None:
         return _advised(page, path)
-    name = {"catalog": "model", "size": "params_b"}.get(source, "config")
     if not page.says(name):
         page.problem(name, _mistake(page, name))
         return {}, None

@@ -15,7 +15,7 @@ from catalog.specs import CatalogSnapshot, ModelArchitecture
 from configurator import formats
 from configurator.wizard.fields import ChoiceQuestion, Question, SelectQuestion, Stored
 from configurator.wizard.forms import StepForm
-from configurator.wizard.imported import read_config
+from configurator.wizard.imported import READER, read_config
 from configurator.wizard.number_fields import NumberField
 from configurator.wizard.presets import DOMAIN_NAMES, PRESETS, RATE_MODELS_BY_KEY
 from configurator.wizard.situation import Situation
@@ -197,7 +197,7 @@ class LanguageModelForm(StepForm):
             ("advise", _("Advise me")),
             ("catalog", _("I know which model")),
             ("size", _("I only know how large it is")),
-            ("config", _("I have its config.json")),
+            *([("config", _("I have its config.json"))] if READER else []),
         ],
         descriptions={
             "catalog": _("choose from the models in our catalog"),
@@ -236,7 +236,7 @@ class LanguageModelForm(StepForm):
     config = ConfigField(
         _("Contents of config.json"),
         why=_("It holds the exact structure, so that we count its memory instead of guessing it."),
-        when=_is_language,
+        when=lambda situation: situation.is_language and READER is not None,
         shown_if=_from("config"),
     )
     precision = ChoiceQuestion(

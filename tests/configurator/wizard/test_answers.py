@@ -51,8 +51,6 @@ def post(answers: dict[str, Any], slug: str, catalog: CatalogSnapshot, **typed: 
         (MODEL, {"source": "catalog", "model": "zzzzzzzz"}, "model", "We do not know this model"),
         (MODEL, {"source": "size", "params_b": ""}, "params_b", "Fill this in"),
         (MODEL, {"source": "size", "params_b": "30000"}, "params_b", "at most 20,000"),
-        (MODEL, {"source": "config", "config": ""}, "config", "Paste the contents"),
-        (MODEL, {"source": "config", "config": "no json"}, "config", ""),
         (MODEL, {"task": "both", "sequence": "500000"}, "sequence", "at most 131,072"),
         ("data", {"data_size": "-1", "data_size_unit": "tb"}, "data_size", "at least 0"),
         ("data", {"copies": "11"}, "copies", "at most 10"),
