@@ -400,17 +400,7 @@ def default_for(
     return next(table[name] for table in tables if name in table)
 
 
-def load_title(name: str) -> str:
-    """A title in the reader's language for a service or job that the questionnaire named, else the name itself."""
-    job = name.endswith(TRAINING)
-    stem = name.removesuffix(TRAINING)
-    if stem not in set(UseCase):
-        return name
-    title = str(PRESETS[UseCase(stem)].title)
-    return f"{title} ({_('training')})" if job else title
-
-
-TRAINING = "_training"
+TRAINING = "_training"  # ends the name of a job
 
 
 def load_name(use_case: UseCase, *, training: bool) -> str:

@@ -1,7 +1,6 @@
 """What we fill in is an answer that its question accepts, with a reason, in both languages."""
 
 import pytest
-from django.utils import translation
 
 from configurator.wizard.answers import assess
 from configurator.wizard.forms import StepForm
@@ -13,7 +12,6 @@ from configurator.wizard.presets import (
     RATE_MODELS,
     RATE_MODELS_BY_KEY,
     load_name,
-    load_title,
 )
 from configurator.wizard.situation import Situation
 from configurator.wizard.steps import FORMS, steps_for
@@ -110,9 +108,6 @@ def test_the_models_that_are_offered_have_measured_rates() -> None:
     assert {(one.domain, one.name): one.trains for one in RATE_MODELS} == measured
 
 
-@pytest.mark.parametrize("use_case", UseCase)
-def test_names_of_loads_become_titles(use_case: UseCase) -> None:
-    with translation.override("en"):
-        assert load_title(load_name(use_case, training=False)) == PRESETS[use_case].title
-        assert load_title(load_name(use_case, training=True)) == f"{PRESETS[use_case].title} (training)"
-        assert load_title("a name of its own") == "a name of its own"
+def test_services_and_jobs_have_names_of_their_own() -> None:
+    names = [load_name(use_case, training=training) for use_case in UseCase for training in (False, True)]
+    assert len(set(names)) == len(names)
