@@ -87,13 +87,13 @@ def make_document(
         issued_at=issued_at,
         valid_until=quote.valid_until,
         offer_mode=OfferMode(quote.offer_mode),
-        seller=_seller_card(seller),
+        seller=seller_card(seller),
         customer=_customer_card(quote),
         prices=priced(firm, rate.rate_pct),
         options=tuple(options),
         vat_mode=VatMode(quote.vat_mode),
         vat_text=rate.text_nl if dutch else rate.text_en,
-        terms=_terms_card(terms, quote.language),
+        terms=terms_card(terms, quote.language),
         delivery_weeks=slowest.lead_time_weeks if slowest else None,
         delivery_line=slowest.name if slowest and slowest.lead_time_weeks else "",
         delivery_place=quote.delivery_place or quote.city,
@@ -106,7 +106,7 @@ def make_document(
     )
 
 
-def _seller_card(seller: Seller) -> SellerCard:
+def seller_card(seller: Seller) -> SellerCard:
     fields = SellerCard.model_fields.keys() - {"address"}
     return SellerCard(address=_address(seller), **{name: getattr(seller, name) for name in fields})
 
@@ -120,7 +120,7 @@ def _address(row: Seller | Quote) -> Address:
     return Address(street=row.street, postcode=row.postcode, city=row.city, country=row.country)
 
 
-def _terms_card(terms: TermsDocument | None, language: str) -> TermsCard:
+def terms_card(terms: TermsDocument | None, language: str) -> TermsCard:
     """Without terms, only a preview gets this far (issuing is refused), and it says so."""
     if terms is None:
         with override(language):
