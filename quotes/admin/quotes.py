@@ -169,13 +169,13 @@ class LineInline(admin.TabularInline):
     model = QuoteLine
     extra = 0
     readonly_fields = ("net",)
-    formfield_overrides = {models.CharField: {"widget": forms.TextInput({"size": 36})}}
+    formfield_overrides = {models.CharField: {"widget": forms.TextInput({"size": 34})}}
 
     def get_fields(self, request: HttpRequest, obj: Any = None) -> Sequence[str]:
         cost = ["cost_eur"] if request.user.has_perm(SEE_MARGIN) else []
         return [
-            "position", "quantity", "text", "sku", "group", "role", "unit_eur", "discount_pct", "optional", "net",
-            *cost, "lead_time_weeks", "demonstration",
+            "quantity", "text", "unit_eur", "discount_pct", "net", *cost, "optional", "lead_time_weeks", "group",
+            "role", "sku", "position", "demonstration",
         ]  # fmt: skip
 
     def has_change_permission(self, request: HttpRequest, obj: Quote | None = None) -> bool:
@@ -223,6 +223,7 @@ class QuoteAdmin(SimpleHistoryAdmin):
     date_hierarchy = "created_at"
     search_fields = ("number", "organisation", "contact_name", "email", "title", "reference")
     list_per_page = 50
+    formfield_overrides = {models.TextField: {"widget": forms.Textarea({"rows": 3, "cols": 80})}}
     inlines = (LineInline,)
     actions = ("export_contacts", "erase_contacts")
 
@@ -234,7 +235,7 @@ class QuoteAdmin(SimpleHistoryAdmin):
 
     def get_fieldsets(self, request: HttpRequest, obj: Quote | None = None) -> list[Any]:
         return [
-            (None, {"fields": ["state", "todo", "totals", *self._margin_field(request)]}),
+            (None, {"fields": [("state", "todo"), ("totals", *self._margin_field(request))]}),
             (
                 _("Offer"),
                 {
@@ -247,6 +248,7 @@ class QuoteAdmin(SimpleHistoryAdmin):
             (
                 _("Customer"),
                 {
+                    "classes": ["collapse"],
                     "fields": [
                         ("organisation", "reference"), ("contact_name", "email", "phone"), "street",
                         ("postcode", "city", "country"), ("kvk_number", "vat_id", "vat_id_checked_on"),
@@ -254,8 +256,8 @@ class QuoteAdmin(SimpleHistoryAdmin):
                     ]
                 },
             ),
-            (_("Link for the customer"), {"fields": ["link", "link_expires_on"]}),
-            (_("What happened"), {"fields": ["happened"]}),
+            (_("Link for the customer"), {"fields": [("link", "link_expires_on")]}),
+            (_("What happened"), {"classes": ["collapse"], "fields": ["happened"]}),
         ]  # fmt: skip
 
     def _margin_field(self, request: HttpRequest) -> list[str]:

@@ -156,7 +156,7 @@ class Quote(models.Model):
     proposal = models.JSONField(editable=False)
 
     organisation = models.CharField(_("organisation"), max_length=120)
-    contact_name = models.CharField(_("your name"), max_length=120)
+    contact_name = models.CharField(_("contact person"), max_length=120)
     email = models.EmailField(_("e-mail address"))
     phone = models.CharField(_("telephone number"), max_length=30, blank=True)
     street = models.CharField(_("street and number"), max_length=120, blank=True)
@@ -181,7 +181,7 @@ class Quote(models.Model):
         blank=True,
         help_text=_("The day on which you found it valid in the register of the EU (VIES)."),
     )
-    reference = models.CharField(_("your reference"), max_length=60, blank=True)
+    reference = models.CharField(_("customer's reference"), max_length=60, blank=True)
     customer_note = models.TextField(_("question or remark"), max_length=2000, blank=True)
     consented_at = models.DateTimeField(_("consent given at"))
 
