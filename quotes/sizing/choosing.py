@@ -1,7 +1,7 @@
 """Which of the legal systems become the three proposals, and how each is summed up."""
 
 from collections.abc import Callable, Mapping, Sequence
-from decimal import Decimal
+from math import ceil
 
 from catalog.quantity import Message, Quantity, noop
 from configurator.workload import Workload
@@ -15,11 +15,10 @@ def targets(workload: Workload, assumptions: Assumptions) -> Mapping[Tier, float
 
     Room to grow follows the growth that the customer expects over the horizon, and is never less than its assumption.
     """
-    grown = (1 + workload.growth.load_pct_per_year / 100) ** workload.growth.horizon_years
     return {
         Tier.LEAN: 1.0,
         Tier.BALANCED: assumptions.balanced_headroom_factor,
-        Tier.ROOM_TO_GROW: max(grown, assumptions.room_headroom_factor),
+        Tier.ROOM_TO_GROW: max(expected_demand(workload), assumptions.room_headroom_factor),
     }
 
 
@@ -58,19 +57,32 @@ def choose(
 
 def _same(one: Draft, other: Draft) -> bool:
     """Two drafts a customer would call the same system, be it in another maker's chassis."""
-    return (one.accelerator.sku, one.screened.accelerators) == (other.accelerator.sku, other.screened.accelerators)
+    return (one.accelerator.sku, one.screened.accelerators) == (
+        other.accelerator.sku,
+        other.screened.accelerators,
+    )
 
 
-def recommended_tier(chosen: Mapping[Tier, Draft], workload: Workload, assumptions: Assumptions) -> Tier:
-    """Balanced when it is within the budget and its headroom does not cost out of proportion; else lean."""
-    lean = chosen[Tier.LEAN]
-    balanced = chosen.get(Tier.BALANCED)
-    if balanced is None:
-        return Tier.LEAN
-    ratio = Decimal(str(assumptions.advised_price_ratio))
+def expected_demand(workload: Workload) -> float:
+    """Load at the end of the horizon as a multiple of today's; jobs do not grow by themselves."""
+    if not workload.services:
+        return 1.0
+    return max(1.0, (1 + workload.growth.load_pct_per_year / 100) ** workload.growth.horizon_years)
+
+
+def recommended_tier(chosen: Mapping[Tier, Draft], workload: Workload) -> Tier:
+    """The proposal that is cheapest for the load expected over the horizon, among those within the budget.
+
+    A proposal that will not carry that load counts as often as it has to be bought until it does.
+    """
     limit = workload.budget.max_eur
-    affordable = limit is None or balanced.price_eur <= limit
-    return Tier.BALANCED if affordable and balanced.price_eur <= ratio * lean.price_eur else Tier.LEAN
+    within = {tier: draft for tier, draft in chosen.items() if limit is None or draft.price_eur <= limit}
+    if not within:
+        return Tier.LEAN
+    demand = expected_demand(workload)
+    return min(
+        within, key=lambda tier: within[tier].price_eur * ceil(demand / within[tier].headroom_factor - 1e-9)
+    )
 
 
 # ── words ───────────────────────────────────────────────────────────────────────────────────────────────────────
@@ -139,9 +151,13 @@ def does(load: LoadOption) -> Message:
     return load.limited_by
 
 
-def pros(tier: Tier, draft: Draft, others: Sequence[Draft]) -> tuple[Message, ...]:
+def pros(draft: Draft, others: Sequence[Draft], workload: Workload, advised: bool) -> tuple[Message, ...]:
     rivals = [other for other in others if other is not draft]
-    found = [
+    found = []
+    if advised and rivals and expected_demand(workload) > 1:
+        years = Quantity(value=workload.growth.horizon_years, unit="years", digits=1)
+        found.append(Message.of(noop("The cheapest for the load that you expect in {years}."), years=years))
+    found += [
         Message.of(
             noop("Carries {factor} today's peak."),
             factor=Quantity(value=draft.headroom_factor, unit="×", digits=2),
@@ -158,7 +174,7 @@ def pros(tier: Tier, draft: Draft, others: Sequence[Draft]) -> tuple[Message, ..
     return tuple(found)
 
 
-def cons(tier: Tier, draft: Draft, others: Sequence[Draft]) -> tuple[Message, ...]:
+def cons(draft: Draft, others: Sequence[Draft]) -> tuple[Message, ...]:
     rivals = [other for other in others if other is not draft]
     found = []
     if any(load.verdict is Verdict.TIGHT for load in draft.loads):

@@ -148,7 +148,7 @@ def _running_cost(draft: Draft, workload: Workload, assumptions: Assumptions) ->
 
 
 def _finish(chosen: Mapping[Tier, Draft], context: _Context) -> tuple[SizedSystem, ...]:
-    recommended = choosing.recommended_tier(chosen, context.workload, context.assumptions)
+    recommended = choosing.recommended_tier(chosen, context.workload)
     everyone = list(chosen.values())
     systems = []
     for tier in Tier:
@@ -172,8 +172,8 @@ def _finish(chosen: Mapping[Tier, Draft], context: _Context) -> tuple[SizedSyste
                 candidate=candidate,
                 economics=money,
                 growth=growth_phases(candidate, context.workload, context.assumptions),
-                pros=choosing.pros(tier, draft, everyone),
-                cons=choosing.cons(tier, draft, everyone),
+                pros=choosing.pros(draft, everyone, context.workload, tier is recommended),
+                cons=choosing.cons(draft, everyone),
                 answer=choosing.answer(candidate, money),
             )
         )

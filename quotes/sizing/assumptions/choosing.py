@@ -23,16 +23,6 @@ class ChoosingAssumptions(Frozen):
         ),
         source="own choice; the expected growth over the horizon counts when it is higher",
     )
-    advised_price_ratio: float = assume(
-        1.5,
-        unit="×",
-        low=1,
-        high=5,
-        label=noop(
-            "Price of the balanced proposal, as a multiple of the lean one, up to which it is advised"
-        ),
-        source="own choice: headroom that costs half as much again is no longer advised by itself",
-    )
     estimate_band_fraction: float = assume(
         0.08,
         unit="",
