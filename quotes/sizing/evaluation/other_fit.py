@@ -47,6 +47,7 @@ def calibrate(rows: Sequence[Row], accelerators: Sequence[AcceleratorSpec]) -> M
     catalog = catalog_devices(accelerators)
     fitted = fit([sample_of(row, catalog) for row in rows])
     offered = {s.model for model in MODELS for s in (model.run, model.train) if s}
+    offered |= {name for model in MODELS for name in model.without}
     aggregates, sources = _aggregated(rows, offered)
     return {
         "rates_ratios.csv": _ratios_csv(fitted),

@@ -46,7 +46,10 @@ def explain_rates(
         limit = options.prepared(load, model, rate, assumptions)
         figures.append(_run_figure(option, load, limit, assumptions))
     return option.model_copy(
-        update={"figures": tuple(figures), "findings": option.findings + _findings(rate, model)}
+        update={
+            "figures": tuple(figures),
+            "findings": option.findings + _findings(rate, model, load, assumptions, rates),
+        }
     )
 
 
@@ -226,22 +229,28 @@ def _run_figure(option: LoadOption, job: RateTraining, limit: Limit, assumptions
     )
 
 
-def _findings(rate: Estimate, model: RateModel) -> tuple[Finding, ...]:
-    if rate.high / rate.low < WIDE:
-        return ()
-    return (
-        Finding(
-            severity=Severity.WARNING,
-            message=Message.of(
-                noop(
-                    "The rate of {model} on this accelerator is uncertain: a factor {factor} between low and high."
-                ),
-                model=model.name,
-                factor=Quantity(value=rate.high / rate.low, digits=2),
-            ),
-            remedy=Message.of(noop("Try it on one accelerator before you order more.")),
-        ),
-    )
+def _findings(
+    rate: Estimate,
+    model: RateModel,
+    load: RateService | RateTraining,
+    assumptions: Assumptions,
+    rates: RateTable,
+) -> tuple[Finding, ...]:
+    found = []
+    if rate.high / rate.low >= WIDE:
+        text = noop(
+            "The rate of {model} on this accelerator is uncertain: a factor {factor} between low and high."
+        )
+        message = Message.of(text, model=model.name, factor=Quantity(value=rate.high / rate.low, digits=2))
+        remedy = Message.of(noop("Try it on one accelerator before you order more."))
+        found.append(Finding(severity=Severity.WARNING, message=message, remedy=remedy))
+    row = rates.without_accelerator(model.without)
+    share, _ = needs.use_fraction(model.domain, assumptions)
+    message_without = needs.without_accelerator(model, rates)
+    if row and message_without and isinstance(load, RateService) and load.items_s <= row.rate * share:
+        remedy = Message.of(noop("For this load an ordinary server may do."))
+        found.append(Finding(severity=Severity.INFO, message=message_without, remedy=remedy))
+    return tuple(found)
 
 
 def _input(name: str, value: float, unit: str, source: str, assumption: str | None = None) -> Input:

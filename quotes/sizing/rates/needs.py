@@ -8,6 +8,7 @@ from catalog.specs import AcceleratorSpec, FormFactor
 from configurator.workload import Domain, RateService, RateTraining
 from quotes.sizing.assumptions import Assumptions
 from quotes.sizing.rates.offered import BY_NAME, MODELS, RateModel
+from quotes.sizing.rates.table import RateTable
 from quotes.sizing.results import Estimate, MemoryBreakdown, Refusal, Verdict
 
 BYTES_PER_GIB = 1024**3
@@ -163,6 +164,18 @@ def use_fraction(domain: Domain, assumptions: Assumptions) -> tuple[float, str]:
     if domain is Domain.SPEECH:
         return assumptions.speech_use_fraction, "speech_use_fraction"
     return assumptions.rate_use_fraction, "rate_use_fraction"
+
+
+def without_accelerator(model: RateModel, rates: RateTable) -> Message | None:
+    """What a server without accelerators was measured to do."""
+    row = rates.without_accelerator(model.without)
+    if row is None:
+        return None
+    return Message.of(
+        noop("A server without accelerators ({cpu}) was measured at {rate}."),
+        cpu=row.device.removeprefix("CPU "),
+        rate=Quantity(value=row.rate, unit=model.unit, digits=2),
+    )
 
 
 BOUND_WORDS = {

@@ -37,6 +37,7 @@ class RateModel(NamedTuple):
     params_m: float = 0  # millions, of models that are trained
     host_cores: float = 2  # CPU cores per accelerator beside decoding
     memory_source: str = ""
+    without: tuple[str, ...] = ()  # measured models that do the same work without an accelerator
     rate_to_items: float = 1
 
     @property
@@ -354,6 +355,34 @@ MODELS: tuple[RateModel, ...] = (
         16,
         host_cores=16,
         memory_source=OWN,
+        without=("r-gat (igbh-full)",),
+    ),
+    RateModel(
+        "SE(3)-Transformer",
+        Domain.GRAPH,
+        SAMPLES,
+        noop("Properties of molecules from their shape"),
+        _run(
+            "se(3)-transformer (qm9 molecules)",
+            "QM9 molecule graph",
+            "graph",
+            "examples dgl",
+            "fp16",
+            batch=800.0,
+        ),
+        8,
+        _run(
+            "se(3)-transformer (qm9 molecules)",
+            "QM9 molecule graph",
+            "graph",
+            "examples dgl",
+            "fp16",
+            task="train",
+            batch=240.0,
+        ),
+        12,
+        host_cores=8,
+        memory_source=OWN,
     ),
     RateModel(
         "XGBoost",
@@ -370,6 +399,7 @@ MODELS: tuple[RateModel, ...] = (
         8,
         host_cores=8,
         memory_source="GBM-perf: about 6 GB for 100 million rows",
+        without=("xgboost cpu hist 100 trees depth 10", "lightgbm cpu 100 trees depth 10"),
     ),
     RateModel(
         "SQL and data frames (Spark RAPIDS)",

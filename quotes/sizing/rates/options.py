@@ -77,7 +77,7 @@ def _serve(
         return refused
     rate = served_rate(service, model, base, accelerator, rates)
     if isinstance(rate, Refusal):
-        return rate
+        return rate.model_copy(update={"change": needs.without_accelerator(model, rates)})
     if slow := _too_slow(service, model, base, accelerator, rates):
         return slow
     limit = carried(service, model, rate, accelerator, assumptions)

@@ -67,11 +67,11 @@ class RateTable(NamedTuple):
         """
         half = self.half_width(base.situation, device, log)
         near = self.nearest(base.situation, device) if with_evidence else []
-        value = math.exp(log.value)
+        roof = arithmetic_roof(base.situation, device)
         return Estimate(
-            value=value,
-            low=math.exp(log.value - half),
-            high=math.exp(log.value + half),
+            value=min(math.exp(log.value), roof),
+            low=min(math.exp(log.value - half), roof),
+            high=min(math.exp(log.value + half), roof),
             badge=self.badge(base.situation, device, log),
             evidence=tuple(evidence(row) for row in near[:5]),
             evidence_count=sum(row.rows for row in near),
@@ -94,6 +94,11 @@ class RateTable(NamedTuple):
         near = self.knows(situation) and self.measured_in_class(situation, device)
         return Badge.INTERPOLATED if near and log.spread <= SPREAD_FAR else Badge.EXTRAPOLATED
 
+    def without_accelerator(self, models: Iterable[str]) -> MeasuredRow | None:
+        """The fastest measured run of one of `models` on a server without accelerators."""
+        rows = [row for model in models for row in self.rows.get(model, ()) if row.device.startswith("CPU")]
+        return max(rows, key=lambda row: row.rate, default=None)
+
     def knows(self, situation: Situation) -> bool:
         """Whether anything was measured of this model in this unit."""
         kind = "sized model" if situation.gmacs else "model"
@@ -113,6 +118,19 @@ class RateTable(NamedTuple):
                 -row.rows,
             ),
         )
+
+
+def arithmetic_roof(situation: Situation, device: Device) -> float:
+    """Items a second that the device's tensor units allow; infinite where the work per item is not known.
+
+    Data sheets of consumer cards state the 16-bit rate with either width of the sum, so the higher one counts.
+    """
+    rate = device.tensor_rate(situation.precision)
+    if not situation.gmacs or not rate:
+        return math.inf
+    if situation.precision == "fp16":
+        rate = max(rate, (device.int8_tops or 0) / 2)
+    return rate * 1e12 / (2 * situation.gmacs * 1e9)
 
 
 class Base(NamedTuple):
