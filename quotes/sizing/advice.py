@@ -9,6 +9,7 @@ from catalog.quantity import Message, Quantity, noop
 from catalog.specs import CatalogSnapshot
 from configurator.workload import LanguageTraining, LoadProfile, Method, Workload
 from quotes.sizing.assumptions import Assumptions
+from quotes.sizing.candidates import may_share
 from quotes.sizing.results import LoadOption, SizedSystem, Verdict
 from quotes.sizing.trace import Badge, Finding, Severity
 
@@ -91,8 +92,8 @@ def narrow_power(
 def training_beside_service(
     workload: Workload, system: SizedSystem, catalog: CatalogSnapshot, assumptions: Assumptions
 ) -> Finding | None:
-    sharing = [load for load in system.candidate.loads if load.shares_pool and load.kind.endswith("training")]
-    if not sharing or not _services(system):
+    jobs = [load for load in system.candidate.loads if load.kind.endswith("training")]
+    if not jobs or not may_share(jobs, workload):
         return None
     return Finding(
         severity=Severity.INFO,
@@ -154,6 +155,29 @@ def mostly_idle(
     )
 
 
+def cheaper_to_rent(
+    workload: Workload, system: SizedSystem, catalog: CatalogSnapshot, assumptions: Assumptions
+) -> Finding | None:
+    money = system.economics
+    if money is None or money.cloud_total_eur is None or money.cloud_total_eur >= money.total_eur:
+        return None
+    return Finding(
+        severity=Severity.WARNING,
+        message=Message.of(
+            noop("Over {years} renting the same work costs about {rented}, owning about {owned}."),
+            years=Quantity(value=money.horizon_years, unit="years", digits=1),
+            rented=Quantity(value=float(money.cloud_total_eur), unit="EUR", digits=2),
+            owned=Quantity(value=float(money.total_eur), unit="EUR", digits=2),
+        ),
+        about="placement.preference",
+        remedy=Message.of(
+            noop(
+                "Buy when the data should stay in the house or the hardware has other work as well; else rent first."
+            )
+        ),
+    )
+
+
 def too_late(
     workload: Workload, system: SizedSystem, catalog: CatalogSnapshot, assumptions: Assumptions
 ) -> Finding | None:
@@ -165,7 +189,7 @@ def too_late(
         severity=Severity.WARNING,
         message=Message.of(
             noop("{article} takes {weeks} to arrive: your start date is too early."),
-            article=system.candidate.system.lead_time_line or noop("The slowest part"),
+            article=system.candidate.system.lead_time_line or Message.of(noop("The slowest part")),
             weeks=Quantity(value=weeks, unit="weeks", digits=2),
         ),
         about="delivery.start_on",
@@ -177,6 +201,7 @@ RULES: list[Rule] = [
     unmeasured,
     tight_memory,
     narrow_power,
+    cheaper_to_rent,
     too_late,
     no_spare,
     training_beside_service,

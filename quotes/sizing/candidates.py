@@ -18,6 +18,7 @@ from configurator.workload import LoadProfile, SiteKind, Workload
 from quotes.sizing.assumptions import Assumptions
 from quotes.sizing.compose import ScreenedSystem, screen_systems
 from quotes.sizing.loads import OptionTable
+from quotes.sizing.placing import Shape, holds
 from quotes.sizing.results import Estimate, LoadOption, Refusal
 from quotes.sizing.trace import Badge
 
@@ -182,32 +183,35 @@ def may_share(jobs: Sequence[LoadOption], workload: Workload) -> bool:
     ) and all(job.shares_pool for job in jobs)  # fmt: skip
 
 
-def spread(loads: tuple[LoadOption, ...], spare: int) -> tuple[LoadOption, ...]:
+def spread(loads: tuple[LoadOption, ...], needed: int, shape: Shape) -> tuple[LoadOption, ...]:
     """Give accelerators that come along with whole boards and servers to the service with the least headroom.
 
-    Capacity grows with the number of working replicas; the speed figures are recomputed when the option is explained.
+    A replica is added only where it finds a place: what is left may be scattered over servers. Capacity grows with the
+    number of working replicas; the speed figures are recomputed when the option is explained.
     """
-    current = list(loads)
-    while True:
-        fitting = [
-            index
-            for index, load in enumerate(current)
-            if load.kind in {"serving", "rate_serving"} and load.gpus_per_replica <= spare
-        ]
-        if not fitting:
-            return tuple(current)
-        least = min(fitting, key=lambda index: current[index].capacity_factor)
-        load = current[least]
-        working = load.replicas - load.spare_replicas
-        current[least] = load.model_copy(
-            update={
-                "replicas": load.replicas + 1,
-                "gpus": load.gpus + load.gpus_per_replica,
-                "capacity_factor": load.capacity_factor * (working + 1) / working,
-                "busy_fraction": load.busy_fraction * working / (working + 1),
-            }
-        )
-        spare -= load.gpus_per_replica
+    current = loads
+    growing = [index for index, load in enumerate(loads) if load.kind in {"serving", "rate_serving"}]
+    while growing:
+        least = min(growing, key=lambda index: current[index].capacity_factor)
+        size = current[least].gpus_per_replica
+        larger = (*current[:least], _one_more(current[least]), *current[least + 1 :])
+        if needed + size <= shape.nodes * shape.gpus and holds(larger, needed + size, shape):
+            current, needed = larger, needed + size
+        else:
+            growing.remove(least)
+    return current
+
+
+def _one_more(load: LoadOption) -> LoadOption:
+    working = load.replicas - load.spare_replicas
+    return load.model_copy(
+        update={
+            "replicas": load.replicas + 1,
+            "gpus": load.gpus + load.gpus_per_replica,
+            "capacity_factor": load.capacity_factor * (working + 1) / working,
+            "busy_fraction": load.busy_fraction * working / (working + 1),
+        }
+    )
 
 
 def headroom(loads: Sequence[LoadOption]) -> float:
@@ -234,7 +238,7 @@ def drafts(
                 continue
             if not _belongs(servers[screened.server], screened, workload):
                 continue
-            filled = spread(loads, screened.accelerators - needed)
+            filled = spread(loads, needed, Shape(screened.nodes, screened.accelerators // screened.nodes))
             yield Draft(accelerator, filled, screened, headroom(filled))
 
 

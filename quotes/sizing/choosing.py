@@ -23,9 +23,12 @@ def targets(workload: Workload, assumptions: Assumptions) -> Mapping[Tier, float
 
 
 def choose(
-    drafts: Sequence[Draft], goals: Mapping[Tier, float], running_cost: Callable[[Draft], float]
+    drafts: Sequence[Draft],
+    goals: Mapping[Tier, float],
+    running_cost: Callable[[Draft], float],
+    step_factor: float = 1,
 ) -> dict[Tier, Draft]:
-    """At most one draft per tier, all different.
+    """At most one draft per tier, each carrying at least `step_factor` times what the one before it carries.
 
     Systems whose speed no measured runs back are proposed only when there is no other. *Lean* is the cheapest that
     holds the targets today; *balanced* the cheapest to own (purchase and energy over the horizon) of those with
@@ -44,11 +47,11 @@ def choose(
         ),
     }
     for tier, score in scores.items():
+        least = max(goals[tier], *(step_factor * other.headroom_factor for other in chosen.values()))
         rest = [
             draft
             for draft in drafts
-            if draft.headroom_factor >= goals[tier]
-            and not any(_same(draft, other) for other in chosen.values())
+            if draft.headroom_factor >= least and not any(_same(draft, other) for other in chosen.values())
         ]
         if rest:
             chosen[tier] = min(rest, key=score)

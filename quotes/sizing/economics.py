@@ -148,7 +148,11 @@ def _one_instance_holds(offer: CloudOffer, loads: Sequence[LoadOption]) -> bool:
     """A replica never spans two rented machines; training does, but only machines made to be joined."""
     return all(
         load.gpus_in_one_node <= offer.accelerator_count
-        and (not load.kind.endswith("training") or load.gpus <= offer.accelerator_count or _can_be_joined(offer))
+        and (
+            not load.kind.endswith("training")
+            or load.gpus <= offer.accelerator_count
+            or _can_be_joined(offer)
+        )
         for load in loads
     )
 
@@ -208,9 +212,9 @@ def economics(
         residual_eur=_eur(residual),
         cloud=_alternative(rent, catalog) if rent else None,
         cloud_total_eur=_eur(rent.total_eur(limit)) if rent else None,
-        break_even_month=even if even is not None and even <= limit else None,
-        break_even_low=low,
-        break_even_high=high,
+        break_even_month=_within(even, limit),
+        break_even_low=_within(low, limit),
+        break_even_high=_within(high, limit),
         hybrid_gpus_owned=split.owned * candidate.loads[0].gpus_per_replica if split else None,
         hybrid_total_eur=_eur(split.monthly_eur * limit) if split else None,
         curve=CostYears(
@@ -221,6 +225,10 @@ def economics(
         figures=_figures(candidate, workload, assumptions, yearly, rent, even),
         findings=findings,
     )
+
+
+def _within(month: float | None, limit: float) -> float | None:
+    return month if month is not None and month <= limit else None
 
 
 def _band(
@@ -261,7 +269,7 @@ def _hybrid(
         at_the_peak,
         own / load.replicas,
         rented_replica_eur_hour,
-        assumptions.hours_per_month,
+        busy_hours_per_month(workload.services[0].profile, assumptions),
         assumptions.cloud_administration_h_per_month * assumptions.administration_eur_per_h,
     )
 

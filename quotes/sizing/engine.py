@@ -43,7 +43,12 @@ def size(
             workload, catalog, on, (Finding(severity=Severity.REFUSAL, message=error.message),), ()
         )
     found, refusals = _search(workload, catalog, assumptions, tables, servers, tuple(goals.values()))
-    chosen = choosing.choose(found, goals, lambda draft: _running_cost(draft, workload, assumptions))
+    chosen = choosing.choose(
+        found,
+        goals,
+        lambda draft: _running_cost(draft, workload, assumptions),
+        assumptions.tier_step_factor,
+    )
     if not chosen:
         nothing = Finding(
             severity=Severity.REFUSAL,

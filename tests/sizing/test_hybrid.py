@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from configurator.workload import LoadProfile
-from quotes.sizing.hybrid import best_split, critical_fractile, rented_hours, weekly_load
+from quotes.sizing.hybrid import best_split, busy_load, critical_fractile, rented_hours
 
 profiles = st.sampled_from(list(LoadProfile))
 prices = st.floats(0.01, 50)
@@ -14,11 +14,15 @@ monthly = st.floats(1, 20_000)
 
 
 @pytest.mark.parametrize("profile", list(LoadProfile))
-def test_a_week_has_168_hours_and_one_peak_of_one(profile: LoadProfile) -> None:
-    load = weekly_load(profile)
-    assert load.shape == (168,)
+def test_a_profile_has_a_peak_of_one_and_no_idle_hours(profile: LoadProfile) -> None:
+    load = busy_load(profile)
     assert load.max() == pytest.approx(1)
     assert load.min() > 0
+
+
+def test_two_replicas_through_an_office_day_by_hand() -> None:
+    """Every hour asks for both, the quietest as well: 0.6 × 2 > 1."""
+    assert rented_hours(LoadProfile.OFFICE_HOURS, 2, np.array([0, 1, 2]), 90) == pytest.approx([180, 90, 0])
 
 
 @given(profile=profiles, replicas=st.integers(1, 40), own=monthly, rent=prices)
@@ -27,7 +31,7 @@ def test_trying_all_agrees_with_the_critical_fractile(
 ) -> None:
     split = best_split(profile, replicas, own, rent, 730)
     fractile = critical_fractile(profile, replicas, own, rent, 730)
-    hours = rented_hours(weekly_load(profile), replicas, np.array([fractile]))[0] * 730 / 168
+    hours = rented_hours(profile, replicas, np.array([fractile]), 730)[0]
     assert split.monthly_eur == pytest.approx(fractile * own + hours * rent)
 
 
@@ -36,7 +40,7 @@ def test_a_split_is_never_dearer_than_owning_or_renting_all(
     profile: LoadProfile, replicas: int, own: float, rent: float, fixed: float
 ) -> None:
     split = best_split(profile, replicas, own, rent, 730, fixed)
-    all_rented = rented_hours(weekly_load(profile), replicas, np.array([0]))[0] * 730 / 168 * rent + fixed
+    all_rented = replicas * 730 * rent + fixed
     assert split.monthly_eur <= min(replicas * own, all_rented) + 1e-6
 
 

@@ -23,6 +23,14 @@ class ChoosingAssumptions(Frozen):
         ),
         source="own choice; the expected growth over the horizon counts when it is higher",
     )
+    tier_step_factor: float = assume(
+        1.1,
+        unit="×",
+        low=1,
+        high=2,
+        label=noop("What a proposal carries at least, as a multiple of what the one before it carries"),
+        source="own choice: a dearer proposal that carries the same is no proposal",
+    )
     estimate_band_fraction: float = assume(
         0.08,
         unit="",
