@@ -285,7 +285,11 @@ METHOD_DEFAULTS: Mapping[Method, Mapping[str, Default]] = {
     },
 }
 
-_IMAGE_EPOCHS = Default("30", _("between 10 and 50 passes are usual when fine-tuning on images"))
+_IMAGE_EPOCHS = Default(
+    "8",
+    _("20,000 steps of 512 images are eight passes over ImageNet; a retraining starts from a trained model"),
+    "Dosovitskiy et al., An Image is Worth 16x16 Words (2021), fine-tuning of ViT on ImageNet",
+)
 
 DOMAIN_DEFAULTS: Mapping[Domain, Mapping[str, Default]] = {
     Domain.VISION: {
