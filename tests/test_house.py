@@ -136,7 +136,9 @@ FORBIDDEN_IN_TEMPLATES = {
 @pytest.mark.parametrize("path", templates(), ids=as_id)
 def test_templates_fit_the_content_security_policy(path: Path) -> None:
     text = re.sub(r"{%\s*comment.*?endcomment\s*%}|{#.*?#}", "", path.read_text(), flags=re.S)
-    found = [what for what, pattern in FORBIDDEN_IN_TEMPLATES.items() if pattern.search(text)]
+    # The quote itself is never sent to a browser: WeasyPrint reads it, and the seller's colour is set there.
+    forgiven = {"a style element"} if "quotes/document/" in as_id(path) else set()
+    found = {what for what, pattern in FORBIDDEN_IN_TEMPLATES.items() if pattern.search(text)} - forgiven
     assert not found, f"{as_id(path)} holds {', '.join(found)}"
 
 
@@ -171,7 +173,9 @@ class _Words(HTMLParser):
         self.found: list[str] = []
 
     def handle_data(self, data: str) -> None:
-        self._keep(data)
+        # Inside a style element the parser is in its mode for raw text.
+        if self.cdata_elem is None:
+            self._keep(data)
 
     def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
         for name, value in attrs:
@@ -180,7 +184,7 @@ class _Words(HTMLParser):
 
     def _keep(self, text: str) -> None:
         # Units, abbreviations and the product's name are the same in both languages; `page--wide` is a class name.
-        words = re.sub(r"&\w+;|Rekenkracht|\b[A-Z]{2,5}\b|\b\w+--\w+\b", "", text)
+        words = re.sub(r"&\w+;|Rekenkracht|KvK|\b[A-Z]{2,5}\b|\b\w+--\w+\b", "", text)
         if re.search(r"[^\W\d_]{3,}", words):
             self.found.append(" ".join(words.split()))
 
