@@ -20,6 +20,9 @@ from quotes.documents.svg import (
 )
 from quotes.sizing.results import CostYears, MemoryBreakdown
 
+LETTER = 0.5  # of the text size: about the width of a letter
+
+
 # ── memory ──────────────────────────────────────────────────────────────────────────────────────────────────────
 
 
@@ -90,11 +93,13 @@ def cost_curve(
     words: Words = ENGLISH,
     *,
     key: str = "cost",
+    width: float = 720,
+    height: float = 300,
 ) -> str:
     """Cumulative euro over the months: owned as a solid line, rented as a dashed one, and where they cross."""
     if not curve.months:
         return ""
-    width, height, left, right, top, bottom = 720.0, 300.0, 84.0, 118.0, 24.0, 40.0
+    left, right, top, bottom = 72.0, 104.0, 24.0, 40.0
     last = max(curve.months[-1], 1)
     ticks = nice_ticks(max((*curve.own_eur, *curve.cloud_eur)))
 
@@ -189,3 +194,47 @@ def _cost_sentence(curve: CostYears, break_even_month: float | None, words: Word
         month = Quantity(value=break_even_month, digits=2)
         said.append(words.say(Message.of(noop("They are equal in month {month}."), month=month)))
     return " ".join(said)
+
+
+# ── an interval against a wish ──────────────────────────────────────────────────────────────────────────────────
+
+
+def interval_bar(
+    low: float,
+    high: float,
+    wish: float | None,
+    words: Words = ENGLISH,
+    *,
+    unit: str,
+    less_is_better: bool,
+    key: str,
+    width: float = 250,
+) -> str:
+    """Where a value will lie (a box), the end that is promised (thick) and what was asked for (a dashed mark)."""
+    scale = max(high, wish or 0) * 1.08 or 1
+    first, last = (width * bound / scale for bound in (low, high))
+    promised = last if less_is_better else first
+    marks = [
+        line(0, 12, width, 12, "line", thick=0.75),
+        rect(first, 6, max(last - first, 2), 12, "paper-sunk", "accent"),
+        line(promised, 3, promised, 21, "accent", thick=3.5),
+    ]
+    said = [
+        words.say(
+            Message.of(
+                noop("Between {low} and {high}"),
+                low=Quantity(value=low, unit=unit, digits=2),
+                high=Quantity(value=high, unit=unit, digits=2),
+            )
+        )
+    ]
+    if wish is not None:
+        x = width * wish / scale
+        asked = words.say(Message.of(noop("asked: {wish}"), wish=Quantity(value=wish, unit=unit, digits=3)))
+        room = len(asked) * SMALL * LETTER
+        anchor, at = ("end", min(x + 4, width)) if x > room else ("start", x - 4)
+        marks.append(line(x, 0, x, 24, "ink", thick=1.25, dash="3 2"))
+        marks.append(text(max(at, 0), 34, asked, size=SMALL, anchor=anchor, colour="ink-quiet"))
+        said.append(asked)
+    title = words.say(Message.of(noop("Promise and wish")))
+    return drawing(key, width, 38 if wish is not None else 26, title, "; ".join(said) + ".", marks)

@@ -1,21 +1,26 @@
 """What the document's templates get: the same arrangement as the proposal page, for paper."""
 
+from base64 import b64encode
+from collections.abc import Iterable, Iterator
 from typing import Any, NamedTuple
 
 from django.utils.safestring import SafeString
 from django.utils.translation import gettext as _
 
-from catalog.quantity import Message, noop
+from catalog.quantity import Quantity, Span
 from configurator import formats
-from configurator.workload import LanguageService, LanguageTraining, RateService, Workload
-from quotes.document_data import IssuedDocument
+from quotes.document_data import Address, IssuedDocument
 from quotes.documents import drawings
-from quotes.presentation.facts import Column
+from quotes.documents.answers import answers, asked
+from quotes.presentation.facts import LONG_HOURS, Column, speeds
 from quotes.presentation.names import load_name
-from quotes.presentation.proposal import READER, bill, proposal_page
-from quotes.sizing.trace import Severity
+from quotes.presentation.proposal import READER, Stage, bill, proposal_page
+from quotes.sizing.results import Economics, Estimate, LoadOption
+from quotes.sizing.trace import Figure, Severity
 
-PAPER_WIDTH = 660  # of a drawing over the whole column
+COLUMN = 600  # of a drawing over the whole column, px; printed there, its text measures 9.5 and 8 pt
+BAR = 270  # of a drawing in the right-hand column of a table
+DEFAULT_ACCENT = "#0b5563"
 
 
 class Cell(NamedTuple):
@@ -31,35 +36,80 @@ class Row(NamedTuple):
     differs: bool
 
 
+class Promise(NamedTuple):
+    """One speed: what is promised, within which bounds, and both drawn beside what was asked for."""
+
+    label: str
+    promise: str
+    bounds: str
+    drawing: SafeString
+
+
+class Behind(NamedTuple):
+    """A figure behind the sizing and what went into it."""
+
+    label: str
+    value: str
+    inputs: str
+    evidence: str
+
+
+class Alike(NamedTuple):
+    """Accelerators that are refused for one and the same reason."""
+
+    names: str
+    reason: str
+
+
 def document_context(document: IssuedDocument) -> dict[str, Any]:
     """Template context of one document. Call it in the document's language."""
     page = proposal_page(document.proposal, document.tier)
     kind = _("Preview of a quote") if document.is_preview else _("Quote")
-    customer = document.customer.organisation
     discounted = any(line.discount_pct for line in document.prices.lines)
+    workload = document.proposal.sizing.workload
     return {
         **page,
         "document": document,
         "kind": kind,
         "stamp": (document.issued_at or document.issued_on).isoformat(),
-        "running": f"{kind} {document.full_number} · {customer}"
-        if document.full_number
-        else f"{kind} · {customer}",
+        "running": " · ".join(
+            filter(None, (f"{kind} {document.full_number}".strip(), document.customer.organisation))
+        ),
+        "logo": logo(document.seller.logo_svg),
+        "own_accent": document.seller.accent if document.seller.accent.lower() != DEFAULT_ACCENT else "",
+        "seller_lines": address_lines(document.seller.address),
+        "customer_lines": address_lines(document.customer.address),
         "bill": bill(document.prices),
-        "loads": [_with_bar(load, number) for number, load in enumerate(page["loads"], 1)],
+        "loads": [_load(load, document, number) for number, load in enumerate(page["loads"], 1)],
+        "cost_chart": cost_chart(document.system.economics),
         "findings": [found for found in document.proposal.sizing.findings if found.severity != Severity.INFO],
+        "notes": [found for found in document.proposal.sizing.findings if found.severity == Severity.INFO],
         "comparison": comparison(page["columns"], document),
         "key_figures": key_figures(document),
-        "answers": answers(document.proposal.sizing.workload),
+        "answers": answers(workload),
+        "refused": refused(page["stages"]),
         "has_discount": discounted,
         "price_columns": 4 if discounted else 3,
     }
 
 
-def _with_bar(load: Any, number: int) -> dict[str, Any]:
-    memory = load.option.memory
-    bar = drawings.memory_bar(memory, READER, key=f"memory-{number}", width=PAPER_WIDTH) if memory else ""
-    return {**load._asdict(), "bar": SafeString(bar)}
+def logo(svg: str) -> str:
+    """The seller's logo as an address of an image; empty without one."""
+    return f"data:image/svg+xml;base64,{b64encode(svg.encode()).decode()}" if svg else ""
+
+
+def address_lines(address: Address) -> list[str]:
+    """Street, postcode and city, and the country when it is not the Netherlands."""
+    country = formats.locale().territories.get(address.country, address.country)
+    lines = [
+        address.street,
+        f"{address.postcode} {address.city}".strip(),
+        "" if address.country == "NL" else country,
+    ]
+    return [line for line in lines if line]
+
+
+# ── summary ─────────────────────────────────────────────────────────────────────────────────────────────────────
 
 
 def comparison(columns: list[Column], document: IssuedDocument) -> list[Row]:
@@ -92,69 +142,116 @@ def key_figures(document: IssuedDocument) -> list[tuple[str, str, str]]:
     ]
     money = system.economics
     if money and money.break_even_month is not None:
-        month = formats.number(round(money.break_even_month))
-        figures.append((_("months until it has paid for itself"), month, _("against renting the same work")))
+        month = formats.quantity(round(money.break_even_month), "months", 3)
+        figures.append((_("until it has paid for itself"), month, _("against renting the same work")))
     else:
         factor = formats.quantity(system.candidate.headroom_factor, "×", 2)
         figures.append((_("today's peak load"), factor, _("is what the system carries")))
     return figures
 
 
-def answers(workload: Workload) -> list[tuple[str, str]]:
-    """What the customer asked for, in short."""
-    rows = [
-        (load_name(part.name), formats.say(_asked(part))) for part in (*workload.services, *workload.jobs)
+# ── sizing ──────────────────────────────────────────────────────────────────────────────────────────────────────
+
+
+def _load(load: Any, document: IssuedDocument, number: int) -> dict[str, Any]:
+    """One service or job: what was asked, its memory drawn, its promises, and the figures behind them."""
+    option = load.option
+    part = next(
+        (
+            part
+            for part in (*document.proposal.sizing.workload.services, *document.proposal.sizing.workload.jobs)
+            if part.name == option.load
+        ),
+        None,
+    )
+    memory = option.memory
+    bar = drawings.memory_bar(memory, READER, key=f"memory-{number}", width=COLUMN) if memory else ""
+    return {
+        "name": load_name(option.load),
+        "option": option,
+        "asked": asked_of(part),
+        "bar": SafeString(bar),
+        "promises": list(_promises(option, part, number)),
+        "behind": [_behind(figure) for figure in option.figures],
+    }
+
+
+def asked_of(part: Any) -> str:
+    return formats.say(asked(part)) if part is not None else ""
+
+
+def _promises(option: LoadOption, part: Any, number: int) -> Iterator[Promise]:
+    for index, (speed, bar) in enumerate(zip(speeds(option), _bars(option, part), strict=True)):
+        estimate, scale, unit, wish, less = bar
+        drawn = drawings.interval_bar(
+            estimate.low / scale,
+            estimate.high / scale,
+            wish / scale if wish else None,
+            READER,
+            unit=unit,
+            less_is_better=less,
+            key=f"speed-{number}-{index}",
+            width=BAR,
+        )
+        yield Promise(speed.label, speed.promise, speed.bounds, SafeString(drawn))
+
+
+def _bars(option: LoadOption, part: Any) -> Iterator[tuple[Estimate, float, str, float | None, bool]]:
+    """Estimate, divisor, unit, wish and direction of every speed, in the order of `facts.speeds`."""
+    speed = option.speed
+    if found := speed.ttft_p95_s:
+        yield found, 1, "s", getattr(part, "ttft_p95_s", None), True
+    if found := speed.tokens_s_per_user:
+        yield found, 1, "tokens/s", getattr(part, "tokens_s_per_user", None), False
+    if found := speed.run_hours:
+        scale, unit = (24, "days") if found.high >= LONG_HOURS else (1, "hours")
+        yield found, scale, unit, getattr(part, "deadline_h", None), True
+    if (found := speed.items_s_per_gpu) and option.kind == "rate_serving":
+        working = option.gpus_per_replica * (option.replicas - option.spare_replicas)
+        yield found, 1 / working, "items/s", getattr(part, "items_s", None), False
+
+
+def _behind(figure: Figure) -> Behind:
+    value = formats.say(figure.value)
+    if figure.low is not None and figure.high is not None:
+        value = formats.say(
+            Span(low=figure.low, high=figure.high, unit=figure.value.unit, digits=min(figure.value.digits, 3))
+        )
+    parts = [
+        f"{formats.say(item.name)} {formats.say(item.value) if isinstance(item.value, Quantity) else item.value}"
+        for item in figure.inputs
     ]
-    site = workload.site
-    if site.power_available_kw is not None:
-        rows.append((_("Power available"), formats.quantity(site.power_available_kw, "kW", 3)))
-    if workload.data.dataset_tb:
-        rows.append((_("Data"), formats.quantity(workload.data.dataset_tb, "TB", 3)))
-    if workload.growth.load_pct_per_year:
-        rows.append((_("Growth a year"), formats.quantity(workload.growth.load_pct_per_year, "%", 3)))
-    rows.append((_("Horizon"), formats.quantity(workload.growth.horizon_years, "years", 1)))
-    if workload.budget.max_eur is not None:
-        rows.append((_("Budget"), formats.money(workload.budget.max_eur, "round")))
-    if workload.is_confidential:
-        rows.append((_("Confidentiality"), _("the data stays in the house")))
-    return rows
+    shown = figure.evidence[0] if figure.evidence else None
+    evidence = f"{shown.description}: {formats.say(shown.value)} ({shown.source})" if shown else ""
+    return Behind(formats.say(figure.label), value, " · ".join(parts), evidence)
 
 
-def _asked(part: Any) -> Message:
-    if isinstance(part, LanguageService):
-        text = noop("{model}; {count} requests at once; {prompt} tokens in, {output} out")
-        return Message.of(
-            text,
-            model=_model(part),
-            count=round(part.concurrent_requests),
-            prompt=part.prompt_tokens,
-            output=part.output_tokens,
+# ── money and refusals ──────────────────────────────────────────────────────────────────────────────────────────
+
+
+def cost_chart(money: Economics | None) -> SafeString:
+    """Cost over the years; flatter when there is nothing to compare with."""
+    if money is None:
+        return SafeString()
+    band = None
+    if money.break_even_low is not None and money.break_even_high is not None:
+        band = (money.break_even_low, money.break_even_high)
+    height = 270 if money.curve.cloud_eur else 200
+    return SafeString(
+        drawings.cost_curve(
+            money.curve, money.break_even_month, band, READER, key="costs", width=COLUMN, height=height
         )
-    if isinstance(part, LanguageTraining):
-        text = noop("{model}; {tokens} tokens a run, within {hours} hours")
-        return Message.of(
-            text,
-            model=_model(part),
-            tokens=formats.number(part.tokens, 3),
-            hours=formats.number(part.deadline_h, 3),
-        )
-    if isinstance(part, RateService):
-        return Message.of(
-            noop("{model}; {rate} items a second"), model=part.model, rate=formats.number(part.items_s, 3)
-        )
-    text = noop("{model}; {samples} samples, {epochs} passes, within {hours} hours")
-    return Message.of(
-        text,
-        model=part.model,
-        samples=formats.number(part.samples, 3),
-        epochs=formats.number(part.epochs, 3),
-        hours=formats.number(part.deadline_h, 3),
     )
 
 
-def _model(part: LanguageService | LanguageTraining) -> str:
-    if part.model.architecture:
-        return part.model.architecture.name
-    if part.model.key:
-        return part.model.key.split("/")[-1]
-    return _("model of %(size)s billion parameters") % {"size": formats.number(part.model.params_b, 3)}
+def refused(stages: Iterable[Stage]) -> list[tuple[str, list[Alike]]]:
+    """Why not …? One row per reason within a stage, so that the table stays readable."""
+    return [(stage.name, _alike(stage)) for stage in stages]
+
+
+def _alike(stage: Stage) -> list[Alike]:
+    rows: dict[str, list[str]] = {}
+    for row in stage.reasons:
+        words = " ".join(formats.say(part) for part in (row.reason, row.change) if part is not None)
+        rows.setdefault(words, []).append(row.name)
+    return [Alike(", ".join(names), words) for words, names in rows.items()]

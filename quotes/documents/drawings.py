@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from itertools import groupby
 
 from catalog.quantity import Message, Quantity, noop
-from quotes.documents.charts import cost_curve, memory_bar
+from quotes.documents.charts import cost_curve, interval_bar, memory_bar
 from quotes.documents.svg import ENGLISH, SMALL, Words, clip, drawing, hatch, line, rect, text
 from quotes.sizing.placing import Seat, Shape
 from quotes.sizing.results import RackPlacement, SystemBuild
@@ -311,6 +311,7 @@ __all__ = [
     "ENGLISH",
     "Words",
     "cost_curve",
+    "interval_bar",
     "memory_bar",
     "network_topology",
     "placement_map",
