@@ -9,6 +9,8 @@ from quotes.sizing.assumptions import Assumptions
 from quotes.sizing.candidates import Draft
 from quotes.sizing.results import Candidate, Economics, LoadOption, Tier, Verdict
 
+NARROW_HEADROOM = 1.1
+
 
 def targets(workload: Workload, assumptions: Assumptions) -> Mapping[Tier, float]:
     """The multiple of today's peak that each proposal must carry.
@@ -160,12 +162,7 @@ def pros(draft: Draft, others: Sequence[Draft], workload: Workload, advised: boo
     if advised and rivals and expected_demand(workload) > 1:
         years = Quantity(value=workload.growth.horizon_years, unit="years", digits=1)
         found.append(Message.of(noop("The cheapest for the load that you expect in {years}."), years=years))
-    found += [
-        Message.of(
-            noop("Carries {factor} today's peak."),
-            factor=Quantity(value=draft.headroom_factor, unit="×", digits=2),
-        )
-    ]
+    found.append(_carries(draft))
     if rivals and all(draft.price_eur < other.price_eur for other in rivals):
         found.append(Message.of(noop("The lowest price of the proposals.")))
     if rivals and all(draft.screened.wall_w < other.screened.wall_w for other in rivals):
@@ -177,20 +174,34 @@ def pros(draft: Draft, others: Sequence[Draft], workload: Workload, advised: boo
     return tuple(found)
 
 
+def _carries(draft: Draft) -> Message:
+    if _serves(draft):
+        factor = Quantity(value=draft.headroom_factor, unit="×", digits=2)
+        return Message.of(noop("Carries {factor} today's peak."), factor=factor)
+    share = Quantity(value=100 / draft.headroom_factor, unit="%", digits=2)
+    return Message.of(noop("A run takes at most {share} of the time that you give it."), share=share)
+
+
+def _serves(draft: Draft) -> bool:
+    return any(not load.kind.endswith("training") for load in draft.loads)
+
+
 def cons(draft: Draft, others: Sequence[Draft]) -> tuple[Message, ...]:
     rivals = [other for other in others if other is not draft]
     found = []
     if any(load.verdict is Verdict.TIGHT for load in draft.loads):
         found.append(Message.of(noop("Memory is tight: little is left for longer conversations.")))
-    if draft.headroom_factor < 1.1:
-        found.append(Message.of(noop("No room for growth.")))
+    if draft.headroom_factor < NARROW_HEADROOM:
+        found.append(
+            Message.of(noop("No room for growth.") if _serves(draft) else noop("No time for a setback."))
+        )
     if rivals and all(draft.price_eur > other.price_eur for other in rivals):
         found.append(Message.of(noop("The highest price of the proposals.")))
     if rivals and all(draft.screened.wall_w > other.screened.wall_w for other in rivals):
         found.append(Message.of(noop("The highest power draw of the proposals.")))
     if draft.accelerator.architecture.startswith("Grace"):
         found.append(Message.of(noop("Arm processors: check that all your software runs on them.")))
-    if draft.screened.nodes == 1:
+    if draft.screened.nodes == 1 and _serves(draft):
         found.append(Message.of(noop("One server: maintenance stops the service.")))
     return tuple(found)
 
