@@ -7,6 +7,7 @@ a result inside them, a mistake in a formula moves it out.
 from collections.abc import Iterator
 from decimal import Decimal
 from functools import cache
+from itertools import pairwise
 from math import isclose
 
 import pytest
@@ -144,7 +145,7 @@ def test_proposals_differ_and_the_lean_one_is_the_cheapest(name: str) -> None:
     assert len({(s.candidate.accelerator, s.candidate.system.accelerators) for s in systems}) == len(systems)
     assert min(system.candidate.price_eur for system in systems) == systems[0].candidate.price_eur
     headrooms = [system.candidate.headroom_factor for system in systems]
-    for less, more in zip(headrooms, headrooms[1:], strict=False):
+    for less, more in pairwise(headrooms):
         assert more >= ASSUMPTIONS.tier_step_factor * less - 1e-9
     assert [system.recommended for system in systems].count(True) == 1
 
@@ -188,7 +189,7 @@ def test_it_survives_the_journey_through_json(name: str) -> None:
 
 
 def test_municipality_holds_70_billion_parameters_and_60_conversations() -> None:
-    """FP8 weights: 70.6e9 bytes, and 2 × 128,256 × 8,192 parameters of embedding and head stay in 16 bit: 72.7e9 in all.
+    """FP8 weights: 70.6e9 bytes; 2 × 128,256 × 8,192 parameters of embedding and head stay in 16 bit: 72.7e9 in all.
 
     KV cache of a token: 2 × 80 layers × 8 heads × 128 × 2 bytes = 327,680 bytes. 60 requests hold between 3,000 and
     3,400 tokens each: 55 to 62 GiB over all replicas.
@@ -323,7 +324,7 @@ def test_law_firm_trains_at_night_on_the_hardware_that_serves_by_day() -> None:
 
 
 def test_law_firm_needs_the_arithmetic_of_an_adapter() -> None:
-    """LoRA skips the weight gradients of frozen matrices: 4 × 70.6e9 × 2e7 = 5.6e18 FLOP; full recomputation adds 2.8e18.
+    """LoRA skips the weight gradients of frozen matrices: 4 × 70.6e9 × 2e7 = 5.6e18 FLOP; recomputing all adds 2.8e18.
 
     Two cards of 989 TFLOPS at 20 to 60 % do that in 1.3 to 5.9 hours.
     """
