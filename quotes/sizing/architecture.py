@@ -10,10 +10,11 @@ from dataclasses import dataclass
 from functools import lru_cache
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import NDArray
 
 from catalog.specs import CatalogSnapshot, ModelArchitecture
 from configurator.workload import ModelRef
+from quotes.sizing.arrays import Numbers
 
 BYTES_GIB = 2**30
 INDEXER_KEY_BYTES = 132  # per token and layer of an indexed sparse attention: 128 values in FP8 and one scale
@@ -164,7 +165,7 @@ def active_params(arch: ModelArchitecture) -> float:
     return count.embedding * (not arch.tied_embeddings) + head + count.body + count.experts * share
 
 
-def distinct_experts(experts: ArrayLike, per_token: ArrayLike, tokens: ArrayLike) -> NDArray[np.float64]:
+def distinct_experts(experts: Numbers, per_token: Numbers, tokens: Numbers) -> NDArray[np.float64]:
     """Expected experts that `tokens` tokens touch when routing is even: E·(1 − (1 − k/E)^T)."""
     experts = np.asarray(experts, float)
     share = np.divide(per_token, np.maximum(experts, 1))
@@ -212,13 +213,13 @@ def weight_bytes(arch: ModelArchitecture, form: WeightFormat) -> float:
     return sum(weight_bytes_by_part(arch, form).values())
 
 
-def kv_heads_per_gpu(arch: ModelArchitecture, tp: ArrayLike) -> NDArray[np.float64]:
+def kv_heads_per_gpu(arch: ModelArchitecture, tp: Numbers) -> NDArray[np.float64]:
     """KV heads that one GPU holds: beyond one head per GPU the cache is copied, not split."""
     return np.maximum(1.0, np.ceil(arch.kv_heads / np.asarray(tp, float)))
 
 
 def kv_bytes_per_token_full(
-    arch: ModelArchitecture, kv_bytes: ArrayLike, tp: ArrayLike = 1
+    arch: ModelArchitecture, kv_bytes: Numbers, tp: Numbers = 1
 ) -> NDArray[np.float64]:
     """Per GPU, of one token in the layers that keep the whole context. Latent caches are not split by `tp`."""
     kv_bytes = np.asarray(kv_bytes, float)
@@ -231,7 +232,7 @@ def kv_bytes_per_token_full(
 
 
 def kv_bytes_per_token_sliding(
-    arch: ModelArchitecture, kv_bytes: ArrayLike, tp: ArrayLike = 1
+    arch: ModelArchitecture, kv_bytes: Numbers, tp: Numbers = 1
 ) -> NDArray[np.float64]:
     """Per GPU, of one token inside the window, all sliding layers together."""
     heads = arch.sliding_kv_heads or arch.kv_heads
@@ -241,16 +242,16 @@ def kv_bytes_per_token_sliding(
     return arch.sliding_layers * held * (width + value) * np.asarray(kv_bytes, float)
 
 
-def state_bytes(arch: ModelArchitecture, tp: ArrayLike = 1) -> NDArray[np.float64]:
+def state_bytes(arch: ModelArchitecture, tp: Numbers = 1) -> NDArray[np.float64]:
     """Per GPU and sequence, of linear-attention and state-space layers (kept in 32 bit)."""
     return 4.0 * arch.recurrent_state_elements / np.asarray(tp, float)
 
 
 def kv_bytes_of_sequence(
     arch: ModelArchitecture,
-    tokens: ArrayLike,
-    kv_bytes: ArrayLike,
-    tp: ArrayLike = 1,
+    tokens: Numbers,
+    kv_bytes: Numbers,
+    tp: Numbers = 1,
     *,
     window_aware: bool = True,
 ) -> NDArray[np.float64]:

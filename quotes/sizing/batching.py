@@ -7,8 +7,9 @@ steps of those that run (interference), and those who run stretch the wait of th
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import NDArray
 
+from quotes.sizing.arrays import Numbers
 from quotes.sizing.forward import Machine, ModelShape, Overheads, Spread, decode_seconds, prefill_seconds
 from quotes.sizing.kernels import Columns
 
@@ -22,25 +23,25 @@ BUSIEST = 0.9  # cap on the share of time for prompts in the waiting formula: a 
 class Scheduling(Columns):
     """Habits of one engine's scheduler: fitted, except `chunk_tokens` and `wait_steps`, which are settings."""
 
-    interference: ArrayLike  # share of a prompt's time that stretches the decode steps of the others
-    burst: ArrayLike  # share of the requests that start together, as a benchmark's first wave does
-    queueing: ArrayLike  # share of the textbook wait for other prompts
-    first_s: ArrayLike  # fixed part of the time to first token
-    first_gpu_s: ArrayLike  # the same, per further GPU of the replica
-    first_steps: ArrayLike  # decode steps before the first token leaves
-    wait_steps: ArrayLike  # further steps that a setting lets a request wait
-    full_wait: ArrayLike  # share of the wait for room in a full KV pool that a mean shows
-    chunk_tokens: ArrayLike  # prompt tokens computed together
+    interference: Numbers  # share of a prompt's time that stretches the decode steps of the others
+    burst: Numbers  # share of the requests that start together, as a benchmark's first wave does
+    queueing: Numbers  # share of the textbook wait for other prompts
+    first_s: Numbers  # fixed part of the time to first token
+    first_gpu_s: Numbers  # the same, per further GPU of the replica
+    first_steps: Numbers  # decode steps before the first token leaves
+    wait_steps: Numbers  # further steps that a setting lets a request wait
+    full_wait: Numbers  # share of the wait for room in a full KV pool that a mean shows
+    chunk_tokens: Numbers  # prompt tokens computed together
 
 
 @dataclass(frozen=True, slots=True)
 class Load(Columns):
     """C requests in flight, each of `prompt` tokens in and `output` out; the pool holds `capacity` of them."""
 
-    concurrency: ArrayLike
-    prompt: ArrayLike
-    output: ArrayLike
-    capacity: ArrayLike
+    concurrency: Numbers
+    prompt: Numbers
+    output: Numbers
+    capacity: Numbers
 
 
 @dataclass(frozen=True, slots=True)

@@ -7,7 +7,7 @@ the arguments is a scalar or an array of one length, so that one call times thou
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import NDArray
 
 from catalog.specs import ModelArchitecture
 from quotes.sizing.architecture import (
@@ -19,6 +19,7 @@ from quotes.sizing.architecture import (
     parameters,
     sixteen_bit_parts,
 )
+from quotes.sizing.arrays import Numbers
 from quotes.sizing.kernels import Columns, Link, Rate
 
 type Values = NDArray[np.float64]
@@ -31,32 +32,32 @@ ACTIVATION_BYTES = 2
 class ModelShape(Columns):
     """What the time of a pass depends on; numbers of the whole model unless 'per' says otherwise."""
 
-    layers: ArrayLike
-    hidden: ArrayLike
-    narrow_params: ArrayLike  # read with every token, in the quantised format
-    narrow_bytes: ArrayLike  # per parameter of those
-    wide_params: ArrayLike  # read with every token, in 16 bit
-    head_params: ArrayLike
-    expert_layers: ArrayLike
-    experts: ArrayLike
-    experts_per_token: ArrayLike
-    expert_params: ArrayLike  # per expert and layer
-    expert_bytes: ArrayLike  # per parameter of those
-    expert_width: ArrayLike
-    expert_hidden: ArrayLike
-    query_heads: ArrayLike
-    kv_heads: ArrayLike
-    kv_width: ArrayLike  # elements per KV head and token, keys and values together
-    query_width: ArrayLike  # decode: multiply-adds per head and cached token, keys and values together
-    prompt_width: ArrayLike  # prefill: the same
-    is_mla: ArrayLike
-    full_layers: ArrayLike
-    sliding_layers: ArrayLike
-    window: ArrayLike
-    sparse_top_k: ArrayLike
-    linear_layers: ArrayLike
-    state_bytes: ArrayLike  # per sequence
-    kernels_per_layer: ArrayLike  # launches outside experts and attention, mean over the layers
+    layers: Numbers
+    hidden: Numbers
+    narrow_params: Numbers  # read with every token, in the quantised format
+    narrow_bytes: Numbers  # per parameter of those
+    wide_params: Numbers  # read with every token, in 16 bit
+    head_params: Numbers
+    expert_layers: Numbers
+    experts: Numbers
+    experts_per_token: Numbers
+    expert_params: Numbers  # per expert and layer
+    expert_bytes: Numbers  # per parameter of those
+    expert_width: Numbers
+    expert_hidden: Numbers
+    query_heads: Numbers
+    kv_heads: Numbers
+    kv_width: Numbers  # elements per KV head and token, keys and values together
+    query_width: Numbers  # decode: multiply-adds per head and cached token, keys and values together
+    prompt_width: Numbers  # prefill: the same
+    is_mla: Numbers
+    full_layers: Numbers
+    sliding_layers: Numbers
+    window: Numbers
+    sparse_top_k: Numbers
+    linear_layers: Numbers
+    state_bytes: Numbers  # per sequence
+    kernels_per_layer: Numbers  # launches outside experts and attention, mean over the layers
 
 
 def model_shape(arch: ModelArchitecture, form: WeightFormat, draft: bool = False) -> ModelShape:
@@ -151,32 +152,32 @@ def has_query_norm(arch: ModelArchitecture) -> bool:
 class Machine(Columns):
     """One kind of GPU running one number format on one engine: the rates of its kernels."""
 
-    bandwidth: ArrayLike  # bytes/s of the data sheet
-    narrow_bytes_s: ArrayLike
-    narrow_flops_s: ArrayLike
-    narrow_p: ArrayLike
-    narrow_half: ArrayLike
-    wide_bytes_s: ArrayLike
-    wide_flops_s: ArrayLike
-    wide_p: ArrayLike
-    wide_half: ArrayLike
-    expert_t0_s: ArrayLike
-    expert_bytes_s: ArrayLike
-    expert_flops_s: ArrayLike
-    expert_p: ArrayLike
-    expert_pad: ArrayLike
-    expert_act: ArrayLike
-    decode_t0_s: ArrayLike
-    decode_bytes_s: ArrayLike
-    decode_flops_s: ArrayLike
-    decode_p: ArrayLike
-    prompt_t0_s: ArrayLike
-    prompt_flops_s: ArrayLike
-    prompt_half: ArrayLike
-    link_a_s: ArrayLike
-    link_c_s: ArrayLike
-    link_bytes_s: ArrayLike
-    kv_bytes: ArrayLike  # bytes per cached element
+    bandwidth: Numbers  # bytes/s of the data sheet
+    narrow_bytes_s: Numbers
+    narrow_flops_s: Numbers
+    narrow_p: Numbers
+    narrow_half: Numbers
+    wide_bytes_s: Numbers
+    wide_flops_s: Numbers
+    wide_p: Numbers
+    wide_half: Numbers
+    expert_t0_s: Numbers
+    expert_bytes_s: Numbers
+    expert_flops_s: Numbers
+    expert_p: Numbers
+    expert_pad: Numbers
+    expert_act: Numbers
+    decode_t0_s: Numbers
+    decode_bytes_s: Numbers
+    decode_flops_s: Numbers
+    decode_p: Numbers
+    prompt_t0_s: Numbers
+    prompt_flops_s: Numbers
+    prompt_half: Numbers
+    link_a_s: Numbers
+    link_c_s: Numbers
+    link_bytes_s: Numbers
+    kv_bytes: Numbers  # bytes per cached element
 
     @property
     def link(self) -> Link:
@@ -187,22 +188,22 @@ class Machine(Columns):
 class Overheads(Columns):
     """Fitted times that kernels alone do not tell, of one engine (see docs/sizing/serving.md)."""
 
-    kernel_s: ArrayLike  # of one launched kernel that does next to nothing
-    attention_share: ArrayLike  # of the attention kernels' fixed time that is not hidden
-    all_reduce_wait: ArrayLike  # decode: multiple of the benchmark's time, since ranks arrive late
-    step_s: ArrayLike  # of one decode step
-    step_sequence_s: ArrayLike  # of one sequence in a step
-    dp_step_s: ArrayLike  # of a step with data-parallel attention
-    prompt_x: ArrayLike  # prefill: multiple of the kernels' time
+    kernel_s: Numbers  # of one launched kernel that does next to nothing
+    attention_share: Numbers  # of the attention kernels' fixed time that is not hidden
+    all_reduce_wait: Numbers  # decode: multiple of the benchmark's time, since ranks arrive late
+    step_s: Numbers  # of one decode step
+    step_sequence_s: Numbers  # of one sequence in a step
+    dp_step_s: Numbers  # of a step with data-parallel attention
+    prompt_x: Numbers  # prefill: multiple of the kernels' time
 
 
 @dataclass(frozen=True, slots=True)
 class Spread(Columns):
     """Layout of one replica: attention over `tp` GPUs, `dp` times; experts over `ep` groups of all GPUs."""
 
-    tp: ArrayLike
-    dp: ArrayLike
-    ep: ArrayLike
+    tp: Numbers
+    dp: Numbers
+    ep: Numbers
 
     @property
     def gpus(self) -> Values:
@@ -214,9 +215,9 @@ def body_seconds(
     machine: Machine,
     over: Overheads,
     spread: Spread,
-    tokens: ArrayLike,
-    sampled: ArrayLike,
-    reduce_wait: ArrayLike = 1.0,
+    tokens: Numbers,
+    sampled: Numbers,
+    reduce_wait: Numbers = 1.0,
 ) -> Values:
     """Everything but attention: `tokens` per attention replica, of which `sampled` go through the head."""
     tokens = np.asarray(tokens, float)
@@ -237,7 +238,7 @@ def body_seconds(
     return np.asarray(dense + small + reduce + expert_seconds(shape, machine, spread, tokens), float)
 
 
-def expert_seconds(shape: ModelShape, machine: Machine, spread: Spread, tokens: ArrayLike) -> Values:
+def expert_seconds(shape: ModelShape, machine: Machine, spread: Spread, tokens: Numbers) -> Values:
     """Routed experts of all layers: weights of the experts touched, padded rows, activations in and out."""
     moe_tp = spread.gpus / spread.ep
     all_tokens = np.asarray(tokens, float) * spread.dp
@@ -256,7 +257,7 @@ def expert_seconds(shape: ModelShape, machine: Machine, spread: Spread, tokens: 
 
 
 def decode_attention_seconds(
-    shape: ModelShape, machine: Machine, over: Overheads, spread: Spread, batch: ArrayLike, context: ArrayLike
+    shape: ModelShape, machine: Machine, over: Overheads, spread: Spread, batch: Numbers, context: Numbers
 ) -> Values:
     """One token of each of `batch` sequences per attention replica against `context` cached tokens."""
     batch, context = np.asarray(batch, float), np.asarray(context, float)
@@ -289,8 +290,8 @@ def prompt_attention_seconds(
     machine: Machine,
     over: Overheads,
     spread: Spread,
-    prompts: ArrayLike,
-    length: ArrayLike,
+    prompts: Numbers,
+    length: Numbers,
 ) -> Values:
     """`prompts` prompts of `length` tokens per attention replica, causal."""
     prompts, length = np.asarray(prompts, float), np.asarray(length, float)
@@ -317,7 +318,7 @@ def prompt_attention_seconds(
 
 
 def decode_seconds(
-    shape: ModelShape, machine: Machine, over: Overheads, spread: Spread, batch: ArrayLike, context: ArrayLike
+    shape: ModelShape, machine: Machine, over: Overheads, spread: Spread, batch: Numbers, context: Numbers
 ) -> Values:
     """One decode step with `batch` sequences on the whole replica at a mean context of `context` tokens."""
     rank = np.maximum(np.asarray(batch, float) / spread.dp, 1.0)
@@ -332,8 +333,8 @@ def prefill_seconds(
     machine: Machine,
     over: Overheads,
     spread: Spread,
-    prompts: ArrayLike,
-    length: ArrayLike,
+    prompts: Numbers,
+    length: Numbers,
 ) -> Values:
     """One pass over `prompts` prompts of `length` tokens per attention replica."""
     prompts, length = np.asarray(prompts, float), np.asarray(length, float)

@@ -3,7 +3,9 @@
 from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import NDArray
+
+from quotes.sizing.arrays import Numbers
 
 type Array = NDArray[np.float64]
 
@@ -16,7 +18,7 @@ class Goodput(NamedTuple):
     fraction: Array
 
 
-def goodput(gpus: ArrayLike, *, gpu_mtbf_h: float, write_h: ArrayLike, restart_h: float) -> Goodput:
+def goodput(gpus: Numbers, *, gpu_mtbf_h: float, write_h: Numbers, restart_h: float) -> Goodput:
     """Share of wall-clock time that survives on `gpus` GPUs.
 
     The best interval is √(2 · write time · time between failures); lost are the writing, half an interval and a

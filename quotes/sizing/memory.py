@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from enum import StrEnum
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import NDArray
 
 from catalog.specs import ModelArchitecture
 from quotes.sizing.architecture import (
@@ -22,6 +22,7 @@ from quotes.sizing.architecture import (
     state_bytes,
     weight_bytes_by_part,
 )
+from quotes.sizing.arrays import Numbers
 from quotes.sizing.assumptions import Assumptions
 from quotes.sizing.results import Verdict
 
@@ -85,9 +86,9 @@ class Split:
     """How one replica is laid over GPUs. Each may be an array. `dp` > 1: attention runs data-parallel over the
     replica's GPUs, each with its own requests, and experts are spread over all of them."""
 
-    tp: ArrayLike = 1
-    pp: ArrayLike = 1
-    dp: ArrayLike = 1
+    tp: Numbers = 1
+    pp: Numbers = 1
+    dp: Numbers = 1
 
     @property
     def gpus(self) -> Values:
@@ -118,7 +119,7 @@ def weights_gib(arch: ModelArchitecture, form: WeightFormat, split: Split) -> Va
 
 
 def activations_gib(
-    arch: ModelArchitecture, engine: EngineMemory, split: Split, context_tokens: ArrayLike = 0
+    arch: ModelArchitecture, engine: EngineMemory, split: Split, context_tokens: Numbers = 0
 ) -> Values:
     """Peak while profiling: the larger of sampling (sequences × vocabulary) and the widest layer of one batch of
     prompt tokens, plus the expert workspace, plus the largest image.
@@ -149,9 +150,9 @@ def memory_budget(
     arch: ModelArchitecture,
     form: WeightFormat,
     split: Split,
-    reported_gib: ArrayLike,
+    reported_gib: Numbers,
     engine: EngineMemory,
-    context_tokens: ArrayLike = 0,
+    context_tokens: Numbers = 0,
 ) -> MemoryBudget:
     """Divide one GPU's memory. `reported_gib` is what the driver reports, GiB."""
     total = np.asarray(reported_gib, float)
@@ -186,7 +187,7 @@ def memory_budget(
 
 
 def kv_gib_of_sequence(
-    arch: ModelArchitecture, tokens: ArrayLike, kv_bytes: ArrayLike, split: Split, engine: EngineMemory
+    arch: ModelArchitecture, tokens: Numbers, kv_bytes: Numbers, split: Split, engine: EngineMemory
 ) -> Values:
     """Per GPU of the fullest stage, GiB, of one sequence."""
     stage = np.ceil(arch.layers / np.asarray(split.pp, float)) / arch.layers
@@ -196,10 +197,10 @@ def kv_gib_of_sequence(
 
 def kv_capacity_sequences(
     arch: ModelArchitecture,
-    tokens: ArrayLike,
-    kv_bytes: ArrayLike,
+    tokens: Numbers,
+    kv_bytes: Numbers,
     split: Split,
-    pool_gib: ArrayLike,
+    pool_gib: Numbers,
     engine: EngineMemory,
 ) -> Values:
     """Sequences of `tokens` tokens that one replica holds; with data-parallel attention on all its ranks together."""
@@ -209,9 +210,9 @@ def kv_capacity_sequences(
 
 def kv_capacity_tokens(
     arch: ModelArchitecture,
-    kv_bytes: ArrayLike,
+    kv_bytes: Numbers,
     split: Split,
-    pool_gib: ArrayLike,
+    pool_gib: Numbers,
     engine: EngineMemory,
     sequence_tokens: float = 8192,
 ) -> Values:
@@ -221,7 +222,7 @@ def kv_capacity_tokens(
 
 
 def largest_context_tokens(
-    arch: ModelArchitecture, kv_bytes: ArrayLike, split: Split, pool_gib: ArrayLike, engine: EngineMemory
+    arch: ModelArchitecture, kv_bytes: Numbers, split: Split, pool_gib: Numbers, engine: EngineMemory
 ) -> Values:
     """Longest single sequence that the pool of one rank holds, within the model's positions; 0 when none does."""
     stage = np.ceil(arch.layers / np.asarray(split.pp, float)) / arch.layers

@@ -5,17 +5,19 @@ other (M/G/1); near saturation the wait explodes while each step is as fast as e
 """
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import NDArray
+
+from quotes.sizing.arrays import Numbers
 
 type Values = NDArray[np.float64]
 
 
-def utilisation(requests_s: ArrayLike, service_s: ArrayLike) -> Values:
+def utilisation(requests_s: Numbers, service_s: Numbers) -> Values:
     """ρ: the share of time that the prompt stage is busy."""
     return np.asarray(np.asarray(requests_s, float) * service_s, float)
 
 
-def mean_wait_seconds(requests_s: ArrayLike, service_s: ArrayLike, variation: ArrayLike) -> Values:
+def mean_wait_seconds(requests_s: Numbers, service_s: Numbers, variation: Numbers) -> Values:
     """Pollaczek–Khinchine: ρ·S·(1 + c²) / (2·(1 − ρ)); infinite from ρ = 1. `variation` = c, standard deviation of
     the service time over its mean."""
     rho = utilisation(requests_s, service_s)
@@ -24,7 +26,7 @@ def mean_wait_seconds(requests_s: ArrayLike, service_s: ArrayLike, variation: Ar
 
 
 def wait_quantile_seconds(
-    requests_s: ArrayLike, service_s: ArrayLike, variation: ArrayLike, quantile: float = 0.95
+    requests_s: Numbers, service_s: Numbers, variation: Numbers, quantile: float = 0.95
 ) -> Values:
     """The wait that a share `quantile` of requests stays under: an exponential tail of weight ρ with the mean of
     Pollaczek–Khinchine; 0 when fewer than 1 − `quantile` wait at all."""
@@ -37,7 +39,7 @@ def wait_quantile_seconds(
     )
 
 
-def required_replicas(peak: ArrayLike, per_replica: ArrayLike) -> Values:
+def required_replicas(peak: Numbers, per_replica: Numbers) -> Values:
     """Whole replicas for `peak` requests in flight when each holds its targets up to `per_replica`; infinite if
     none does."""
     per_replica = np.asarray(per_replica, float)

@@ -4,11 +4,12 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import NDArray
 
 from catalog.specs import AcceleratorSpec, ModelArchitecture
 from configurator.workload import LanguageService
 from quotes.sizing.architecture import FORMATS
+from quotes.sizing.arrays import Numbers
 from quotes.sizing.assumptions import Assumptions
 from quotes.sizing.batching import Load, Scheduling, Steady, steady_state
 from quotes.sizing.calibration import Calibration
@@ -189,7 +190,7 @@ class Served:
     rho: Values
 
 
-def serve(fleet: Fleet, service: LanguageService, concurrency: ArrayLike, variation: float) -> Served:
+def serve(fleet: Fleet, service: LanguageService, concurrency: Numbers, variation: float) -> Served:
     """Time every way of `fleet` with `concurrency` requests in flight per replica."""
     load = Load(concurrency, service.prompt_tokens, service.output_tokens, fleet.capacity)
     steady = steady_state(fleet.shape, fleet.machine, fleet.over, fleet.sched, fleet.spread, load)

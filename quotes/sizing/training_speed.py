@@ -8,9 +8,10 @@ take scalars and NumPy arrays alike. The few factors are fitted on published run
 from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import NDArray
 
 from catalog.quantity import Frozen
+from quotes.sizing.arrays import Numbers
 from quotes.sizing.training_memory import Batch, Split, local_params
 from quotes.sizing.training_model import TrainedModel, attention_flops
 
@@ -56,28 +57,28 @@ class SpeedFactors(Frozen):
 class Chip(NamedTuple):
     """Effective rates of one GPU and its surroundings: data sheet times fitted efficiency."""
 
-    matrix_flops_s: ArrayLike
-    attention_flops_s: ArrayLike
-    memory_b_s: ArrayLike
-    link_b_s: ArrayLike  # to the peers in its domain, one direction
-    domain: ArrayLike  # GPUs that the fast link joins
-    fabric_b_s: ArrayLike  # to other servers, per GPU, one direction
-    node_gpus: ArrayLike
+    matrix_flops_s: Numbers
+    attention_flops_s: Numbers
+    memory_b_s: Numbers
+    link_b_s: Numbers  # to the peers in its domain, one direction
+    domain: Numbers  # GPUs that the fast link joins
+    fabric_b_s: Numbers  # to other servers, per GPU, one direction
+    node_gpus: Numbers
 
 
 class Work(NamedTuple):
     """What the job asks beyond the model: frozen base, its bytes per weight, how the software moves elements."""
 
-    frozen: ArrayLike  # 1: low-rank adapter on a base without gradients
-    base_bytes: ArrayLike  # per weight in memory; below 1 it is expanded to 16 bit in every pass
-    moved_passes: ArrayLike  # times that moved elements cross memory, by software stack
-    step_s: ArrayLike = (
+    frozen: Numbers  # 1: low-rank adapter on a base without gradients
+    base_bytes: Numbers  # per weight in memory; below 1 it is expanded to 16 bit in every pass
+    moved_passes: Numbers  # times that moved elements cross memory, by software stack
+    step_s: Numbers = (
         0.0  # what an optimiser step costs once, by software stack: host time, launches, logging
     )
-    software_age_months: ArrayLike = 0.0  # against the newest measured (August 2026)
-    full_sharding: ArrayLike = 0.0  # 1: weights sharded, gathered for every micro-batch
-    gradient_sharding: ArrayLike = 0.0  # 1: gradients reduced every micro-batch, weights gathered once a step
-    shard_ranks: ArrayLike = 0.0  # ranks over which states are sharded; 0 = all data-parallel ranks
+    software_age_months: Numbers = 0.0  # against the newest measured (August 2026)
+    full_sharding: Numbers = 0.0  # 1: weights sharded, gathered for every micro-batch
+    gradient_sharding: Numbers = 0.0  # 1: gradients reduced every micro-batch, weights gathered once a step
+    shard_ranks: Numbers = 0.0  # ranks over which states are sharded; 0 = all data-parallel ranks
 
 
 class TokenTime(NamedTuple):
@@ -100,7 +101,7 @@ class TokenTime(NamedTuple):
 
 def token_time(
     model: TrainedModel, chip: Chip, split: Split, batch: Batch, work: Work, factors: SpeedFactors, *,
-    gpus: ArrayLike, global_batch_tokens: ArrayLike,
+    gpus: Numbers, global_batch_tokens: Numbers,
 ) -> TokenTime:  # fmt: skip
     """Seconds per token and GPU of a run on `gpus` GPUs with an optimiser step every `global_batch_tokens`."""
     tp, pp, cp, dp, ep, virtual = (
@@ -210,7 +211,7 @@ def model_flops_per_token(model: TrainedModel, sequence_tokens: float, *, frozen
 
 
 def mfu_fraction(
-    model: TrainedModel, sequence_tokens: float, seconds_per_token: ArrayLike, peak_flops_s: ArrayLike, *,
+    model: TrainedModel, sequence_tokens: float, seconds_per_token: Numbers, peak_flops_s: Numbers, *,
     frozen: bool = False,
 ) -> Array:  # fmt: skip
     """Model FLOPs utilisation against the dense 16-bit peak, whatever the precision that ran."""
