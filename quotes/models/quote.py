@@ -309,7 +309,7 @@ class Quote(models.Model):
                 condition=Q(discount_pct__gte=0, discount_pct__lte=100),
                 name="quotes_discount_is_a_percentage",
                 violation_error_code="discount_pct",
-                violation_error_message=_("A discount lies between 0 and 100 %."),
+                violation_error_message=_("A discount lies between 0 and 100 per cent."),
             ),
             models.CheckConstraint(
                 condition=Q(offer_mode__in=[mode.value for mode in OfferMode]),
@@ -422,7 +422,9 @@ class QuoteLine(models.Model):
             models.CheckConstraint(
                 condition=Q(unit_eur__gte=0, discount_pct__gte=0, discount_pct__lte=100),
                 name="quotes_line_price_is_sane",
-                violation_error_message=_("A price is not negative and a discount lies between 0 and 100 %."),
+                violation_error_message=_(
+                    "A price is not negative and a discount lies between 0 and 100 per cent."
+                ),
             ),
         ]
 

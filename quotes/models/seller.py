@@ -213,7 +213,7 @@ class VatRate(models.Model):
                 condition=Q(rate_pct__gte=0, rate_pct__lte=100),
                 name="quotes_vat_rate_is_a_percentage",
                 violation_error_code="rate_pct",
-                violation_error_message=_("A VAT rate lies between 0 and 100 %."),
+                violation_error_message=_("A VAT rate lies between 0 and 100 per cent."),
             ),
             models.CheckConstraint(
                 condition=Q(mode__in=[mode.value for mode in VatMode]),

@@ -69,8 +69,7 @@ def erase_contact(email: str) -> Erased:
     deleted = stripped = kept = 0
     for quote in Quote.objects.select_for_update().filter(email__iexact=email).order_by("-pk"):
         if quote.status == QuoteStatus.DRAFT:
-            quote.history.all().delete()
-            quote.delete()
+            _delete(quote)
             deleted += 1
         elif quote.status in LOST:
             _strip(quote)
@@ -91,8 +90,7 @@ def purge(now: datetime | None = None) -> Erased:
     )
     deleted = 0
     for quote in stale.order_by("-pk"):
-        quote.history.all().delete()
-        quote.delete()
+        _delete(quote)
         deleted += 1
     lost = Q(status__in=LOST, updated_at__lt=moment - timedelta(days=seller.keep_lost_days))
     won = Q(status=QuoteStatus.ACCEPTED, decided_at__lt=moment - timedelta(days=366 * seller.keep_won_years))
@@ -100,6 +98,13 @@ def purge(now: datetime | None = None) -> Erased:
     for quote in due:
         _strip(quote)
     return Erased(deleted=deleted, stripped=len(due))
+
+
+def _delete(quote: Quote) -> None:
+    """Delete a draft with its history, which would otherwise remember the deletion itself."""
+    history, pk = quote.history.model, quote.pk
+    quote.delete()
+    history.objects.filter(id=pk).delete()
 
 
 def _strip(quote: Quote) -> None:
