@@ -100,19 +100,30 @@ def _fixed(line: BillLine, catalog: CatalogSnapshot) -> PricedLine:
     entry = catalog.prices.get(line.sku)
     if entry is None or entry.amount.currency != "EUR":
         raise MissingPrice(line.sku)
-    return PricedLine.of(
-        quantity=line.quantity,
-        unit_eur=entry.amount.amount,
+    return _line(
+        line,
+        entry.amount.amount,
         lead_time_weeks=entry.lead_time_weeks,
         demonstration=entry.demonstration,
-        **_shared(line),
     )
 
 
 def _percentage(line: BillLine, hardware_eur: Decimal) -> PricedLine:
     unit = cents(hardware_eur * (line.pct_of_hardware or 0) / 100 / line.quantity)
-    return PricedLine.of(quantity=line.quantity, unit_eur=unit, demonstration=True, **_shared(line))
+    return _line(line, unit, demonstration=True)
 
 
-def _shared(line: BillLine) -> dict[str, object]:
-    return {"sku": line.sku, "name": line.name, "role": line.role, "group": line.group, "reason": line.reason}
+def _line(
+    line: BillLine, unit_eur: Decimal, *, demonstration: bool, lead_time_weeks: int | None = None
+) -> PricedLine:
+    return PricedLine.of(
+        sku=line.sku,
+        name=line.name,
+        role=line.role,
+        group=line.group,
+        quantity=line.quantity,
+        unit_eur=unit_eur,
+        reason=line.reason,
+        lead_time_weeks=lead_time_weeks,
+        demonstration=demonstration,
+    )

@@ -3,7 +3,7 @@
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from decimal import Decimal
 from itertools import product
-from typing import NamedTuple
+from typing import NamedTuple, Protocol
 
 from catalog.quantity import Message, Quantity, noop
 from catalog.specs import (
@@ -19,7 +19,7 @@ from quotes.sizing.assumptions import Assumptions
 from quotes.sizing.compose import ScreenedSystem, screen_systems
 from quotes.sizing.loads import OptionTable
 from quotes.sizing.placing import Shape, holds
-from quotes.sizing.results import Estimate, LoadOption, Refusal
+from quotes.sizing.results import Estimate, LoadOption, Refusal, Stage
 from quotes.sizing.trace import Badge
 
 OFFERED = frozenset({ServerStatus.BUILDABLE, ServerStatus.COMPLETE_SYSTEM})
@@ -122,8 +122,12 @@ def _standing(servers: Sequence[ServerSpec], workload: Workload) -> list[ServerS
     return [server for server in servers if ServerRole.WORKSTATION not in server.roles]
 
 
-def _refusal_of(accelerator: AcceleratorSpec):
-    def refuse(stage, reason: Message, change: Message | None = None) -> Refusal:
+class _Refuse(Protocol):
+    def __call__(self, stage: Stage, reason: Message, change: Message | None = None, /) -> Refusal: ...
+
+
+def _refusal_of(accelerator: AcceleratorSpec) -> _Refuse:
+    def refuse(stage: Stage, reason: Message, change: Message | None = None) -> Refusal:
         return Refusal(
             subject=accelerator.sku, subject_name=accelerator.name, stage=stage, reason=reason, change=change
         )

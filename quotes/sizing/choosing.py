@@ -104,7 +104,7 @@ def answer(candidate: Candidate, economics: Economics | None) -> Message:
         count=system.accelerators,
         name=candidate.accelerator_name,
     )
-    facts = {
+    facts: dict[str, Message | Quantity] = {
         "system": head,
         "load": _all_loads(candidate.loads),
         "power": Quantity(value=system.power.wall_w / 1000, unit="kW", digits=2),

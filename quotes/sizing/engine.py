@@ -1,10 +1,10 @@
 """Sizing, read as a table of contents: workload and catalog in, three explained systems and every refusal out."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from datetime import date
 
 from catalog.quantity import Message, Quantity, noop
-from catalog.specs import AcceleratorSpec, CatalogSnapshot
+from catalog.specs import AcceleratorSpec, CatalogSnapshot, ServerSpec
 from configurator.workload import Workload
 from quotes.sizing import choosing
 from quotes.sizing.advice import advice
@@ -99,7 +99,7 @@ def _tables(
     catalog: CatalogSnapshot,
     assumptions: Assumptions,
     knowledge: Knowledge,
-    servers: Mapping[str, Sequence],
+    servers: Mapping[str, Sequence[ServerSpec]],
     goals: Sequence[float],
 ) -> list[OptionTable]:
     limits = node_limits(catalog, servers)
@@ -114,7 +114,7 @@ def _search(
     catalog: CatalogSnapshot,
     assumptions: Assumptions,
     tables: Sequence[OptionTable],
-    servers: Mapping[str, Sequence],
+    servers: Mapping[str, Sequence[ServerSpec]],
     goals: Sequence[float],
 ) -> tuple[list[Draft], dict[str, Refusal]]:
     """All legal systems, and for each accelerator without one the reason that came closest to working."""
@@ -222,11 +222,12 @@ def _candidate(draft: Draft, context: _Context) -> Candidate:
 
 def _cloud_options(context: _Context) -> dict[str, tuple[LoadOption, ...]]:
     """By accelerator: the smallest option of each load, where every load has one (rented hardware included)."""
-    found = {}
+    found: dict[str, tuple[LoadOption, ...]] = {}
     for accelerator in context.catalog.accelerators:
         answers = [table.get(accelerator.sku) for table in context.tables]
-        if all(answer and not isinstance(answer, Refusal) for answer in answers):
-            found[accelerator.sku] = tuple(min(answer, key=lambda o: o.gpus) for answer in answers)  # type: ignore[union-attr, arg-type]
+        options = [answer for answer in answers if answer and not isinstance(answer, Refusal)]
+        if len(options) == len(answers):
+            found[accelerator.sku] = tuple(min(ways, key=lambda option: option.gpus) for ways in options)
     return found
 
 
@@ -270,7 +271,13 @@ def _assumptions_used(systems: Sequence[SizedSystem]) -> tuple[str, ...]:
     return tuple(sorted(keys))
 
 
-def _infeasible(workload, catalog, on, findings, refusals) -> Sizing:
+def _infeasible(
+    workload: Workload,
+    catalog: CatalogSnapshot,
+    on: date,
+    findings: Iterable[Finding],
+    refusals: Iterable[Refusal],
+) -> Sizing:
     return Sizing(
         workload=workload,
         catalog_version=catalog.version,

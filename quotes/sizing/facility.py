@@ -12,7 +12,7 @@ from catalog.quantity import Quantity, noop
 from catalog.specs import CoolingSpec, PduSpec, RackSpec, ServerRole, ServerSpec
 from quotes.sizing.assumptions import Assumptions
 from quotes.sizing.bill import Broken, broken
-from quotes.sizing.node import NodePlan
+from quotes.sizing.node_findings import NodePlan
 from quotes.sizing.parts import Parts
 
 BTU_PER_WATT_HOUR = 3.412

@@ -36,7 +36,7 @@ def weight_formats(
     computes in it. Four bits are never chosen for a model that was not published so: that loss is the customer's
     decision."""
     if service.precision is not Precision.AUTO:
-        wanted = (FORMATS[service.precision.value],)
+        wanted: tuple[WeightFormat, ...] = (FORMATS[service.precision.value],)
     else:
         native = FORMATS.get(arch.native_format, FORMATS["bf16"])
         wanted = (native,)

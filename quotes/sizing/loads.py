@@ -3,7 +3,7 @@
 from collections.abc import Mapping, Sequence
 
 from catalog.quantity import Message, noop
-from catalog.specs import AcceleratorSpec, CatalogSnapshot
+from catalog.specs import AcceleratorSpec, CatalogSnapshot, ModelArchitecture
 from configurator.workload import Job, LanguageService, LanguageTraining, RateService, Service, Workload
 from quotes.sizing.architecture import resolve
 from quotes.sizing.assumptions import Assumptions
@@ -41,7 +41,6 @@ def option_table(
     demand_factors: Sequence[float],
 ) -> OptionTable:
     """Size one part of the workload on every accelerator. Raises UnknownModel."""
-    common = {"max_in_node": max_in_node, "assumptions": assumptions}
     if isinstance(part, LanguageService | LanguageTraining):
         architecture = _architecture(part, catalog)
         if isinstance(part, LanguageService):
@@ -49,16 +48,31 @@ def option_table(
                 part,
                 architecture,
                 accelerators,
+                max_in_node=max_in_node,
+                assumptions=assumptions,
                 calibration=knowledge.serving,
                 demand_factors=demand_factors,
-                **common,
             )
-        return training_options(part, architecture, accelerators, calibration=knowledge.training, **common)
+        return training_options(
+            part,
+            architecture,
+            accelerators,
+            max_in_node=max_in_node,
+            assumptions=assumptions,
+            calibration=knowledge.training,
+        )
     if isinstance(part, RateService):
         return rate_service_options(
-            part, accelerators, rates=knowledge.rates, demand_factors=demand_factors, **common
+            part,
+            accelerators,
+            max_in_node=max_in_node,
+            assumptions=assumptions,
+            rates=knowledge.rates,
+            demand_factors=demand_factors,
         )
-    return rate_training_options(part, accelerators, rates=knowledge.rates, **common)
+    return rate_training_options(
+        part, accelerators, max_in_node=max_in_node, assumptions=assumptions, rates=knowledge.rates
+    )
 
 
 def explained(
@@ -81,7 +95,7 @@ def explained(
     return explain_rates(option, part, accelerator, assumptions, knowledge.rates)
 
 
-def _architecture(part: LanguageService | LanguageTraining, catalog: CatalogSnapshot):
+def _architecture(part: LanguageService | LanguageTraining, catalog: CatalogSnapshot) -> ModelArchitecture:
     try:
         return resolve(part.model, catalog)
     except LookupError as error:

@@ -15,7 +15,8 @@ from quotes.sizing.bill import Broken, Line
 from quotes.sizing.demand import NodeDemand, NodeRecipe
 from quotes.sizing.fabric import Fabric, switch_watts
 from quotes.sizing.facility import Box, server_box
-from quotes.sizing.node import NodePlan, plan_node
+from quotes.sizing.node import plan_node
+from quotes.sizing.node_findings import NodePlan
 from quotes.sizing.parts import Parts
 from quotes.sizing.results import LineRole
 from quotes.sizing.storage import Store

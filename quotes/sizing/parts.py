@@ -94,7 +94,8 @@ class Parts:
                 self._memo.clear()
                 self._kept.clear()
             self._memo[key] = make()
-        return self._memo[key]  # type: ignore[no-any-return]
+        made: T = self._memo[key]
+        return made
 
     def key_of(self, value: object) -> int:
         """A cheap key for a frozen value: its identity, which it keeps as long as the memo does."""

@@ -129,6 +129,10 @@ class LoadOption(Frozen):
     findings: tuple[Finding, ...] = ()
 
 
+Stage = Literal["catalog", "memory", "speed", "server", "site", "budget", "dominated", "stack", "evidence"]
+"""The check that refused."""
+
+
 class Refusal(Frozen):
     """Why an accelerator, server or layout is not offered, and the smallest change that would admit it."""
 
@@ -136,9 +140,7 @@ class Refusal(Frozen):
     subject_name: str
     reason: Message
     change: Message | None = None
-    stage: Literal[
-        "catalog", "memory", "speed", "server", "site", "budget", "dominated", "stack", "evidence"
-    ] = "memory"
+    stage: Stage = "memory"
     load: str = ""
 
 

@@ -1,7 +1,7 @@
 """Language services timed as arrays: memory of every way to run one, what its users see, and the most it holds."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, fields, replace
 
 import numpy as np
 from numpy.typing import NDArray
@@ -13,8 +13,9 @@ from quotes.sizing.arrays import Numbers
 from quotes.sizing.assumptions import Assumptions
 from quotes.sizing.batching import Load, Scheduling, Steady, steady_state
 from quotes.sizing.calibration import Calibration
+from quotes.sizing.evidence import Run, shift_of
 from quotes.sizing.forward import Machine, ModelShape, Overheads, Spread, model_shape
-from quotes.sizing.intervals import Interval, interval_of
+from quotes.sizing.intervals import Interval, intervals_of
 from quotes.sizing.layouts import Way, kv_bytes
 from quotes.sizing.machines import (
     Choice,
@@ -85,6 +86,8 @@ class Fleet:
     sched: Scheduling
     spread: Spread
     capacity: Values
+    ttft_x: Values  # factors from measured runs of the same model and GPU; 1 without any
+    tpot_x: Values
     ttft_high: Values  # interval factors
     tpot_high: Values
     choices: tuple[Choice, ...]
@@ -143,23 +146,18 @@ def fleet_of(
 ) -> Fleet:
     """Kernel rates and intervals of the ways that fit."""
     shapes = {key: model_shape(arch, FORMATS[key]) for key in {way.form.key for way in selected}}
-    choices, intervals = [], []
-    signature = shape_signature(arch)
+    choices, intervals, shifts = [], [], []
     for way in selected:
         accelerator = accelerators[way.accelerator]
         choice = machine_for(
             accelerator, arch, way.form, kv_bytes(way.kv_format), service.engine, way.gpus, calibration
         )
-        seen = calibration.evidence_table.rows_of(
-            signature, silicon(accelerator.name, accelerator.form_factor)
-        )
+        shift = shift_of(run_of(way, service, arch, accelerator), calibration)
         choices.append(choice)
+        shifts.append(shift)
         intervals.append(
-            tuple(
-                interval_of(
-                    calibration, metric, service.engine, choice, seen > 0, arch.standard_structure, way.gpus
-                )
-                for metric in ("ttft", "tpot", "throughput")
+            intervals_of(
+                calibration, service.engine, choice, shift.rows > 0, arch.standard_structure, way.gpus
             )
         )
     small = np.array([calibration.factors(choice.generation).small for choice in choices])
@@ -170,10 +168,33 @@ def fleet_of(
         sched=scheduling_for(calibration.engine(service.engine), calibration.shared),
         spread=Spread(*np.array([(way.tp, way.dp, way.ep) for way in selected], float).T),
         capacity=capacity,
+        ttft_x=np.array([shift.ttft for shift in shifts]),
+        tpot_x=np.array([shift.tpot for shift in shifts]),
         ttft_high=np.array([row[0].high for row in intervals]),
         tpot_high=np.array([row[1].high for row in intervals]),
         choices=tuple(choices),
         intervals=tuple(intervals),
+    )
+
+
+def run_of(
+    way: Way,
+    service: LanguageService,
+    arch: ModelArchitecture,
+    accelerator: AcceleratorSpec,
+    per_replica: float = 1.0,
+) -> Run:
+    """The way at a load, in the terms of measured runs."""
+    return Run(
+        shape=shape_signature(arch),
+        gpu=silicon(accelerator.name, accelerator.form_factor),
+        engine=service.engine,
+        precision=way.form.key,
+        tp=way.tp,
+        dp=way.dp,
+        prompt=service.prompt_tokens,
+        output=service.output_tokens,
+        concurrency=per_replica,
     )
 
 
@@ -193,7 +214,9 @@ class Served:
 def serve(fleet: Fleet, service: LanguageService, concurrency: Numbers, variation: float) -> Served:
     """Time every way of `fleet` with `concurrency` requests in flight per replica."""
     load = Load(concurrency, service.prompt_tokens, service.output_tokens, fleet.capacity)
-    steady = steady_state(fleet.shape, fleet.machine, fleet.over, fleet.sched, fleet.spread, load)
+    steady = shifted(
+        steady_state(fleet.shape, fleet.machine, fleet.over, fleet.sched, fleet.spread, load), fleet, load
+    )
     requests_s = steady.output_tokens_s / service.output_tokens
     # A prompt that enters shares its steps with those that decode, one chunk at a time.
     turn = steady.prompt_batched_s + steady.step_s * np.minimum(
@@ -205,9 +228,24 @@ def serve(fleet: Fleet, service: LanguageService, concurrency: Numbers, variatio
     longer = 1.645 * variation * steady.prompt_s  # a long prompt among the slowest 5 %
     return Served(
         steady=steady,
-        ttft_p95_s=usual + np.hypot(wait, longer),
+        ttft_p95_s=fleet.ttft_x * (usual + np.hypot(wait, longer)),
         tokens_s=1 / steady.tpot_s,
         rho=utilisation(requests_s, turn),
+    )
+
+
+def shifted(steady: Steady, fleet: Fleet, load: Load) -> Steady:
+    """`steady` with the times that measured runs of the same model and GPU suggest."""
+    ttft, tpot = steady.ttft_s * fleet.ttft_x, steady.tpot_s * fleet.tpot_x
+    concurrency, output = np.asarray(load.concurrency, float), np.asarray(load.output, float)
+    taken = steady.ttft_s + output * steady.tpot_s
+    waiting = concurrency * output / steady.output_tokens_s - taken
+    return replace(
+        steady,
+        ttft_s=ttft,
+        tpot_s=tpot,
+        step_s=steady.step_s * fleet.tpot_x,
+        output_tokens_s=concurrency * output / (ttft + output * tpot + waiting * fleet.tpot_x),
     )
 
 
@@ -239,7 +277,10 @@ def largest_load(fleet: Fleet, service: LanguageService, targets: Targets, ceili
     coarse = np.linspace(0, 1, COARSE)[:, None] * top
     served, each, worst = _try(fleet, service, targets, coarse)
     alone = Served(
-        *(_row(value, 0) for value in (served.steady, served.ttft_p95_s, served.tokens_s, served.rho))
+        steady=_steady_row(served.steady, 0),
+        ttft_p95_s=_row(served.ttft_p95_s, 0),
+        tokens_s=_row(served.tokens_s, 0),
+        rho=_row(served.rho, 0),
     )
     low, high = _gap(coarse, worst)[:2]
     fine = low + np.linspace(0, 1, FINE)[:, None] * (high - low)
@@ -271,11 +312,13 @@ def _try(
     return served, each, np.maximum.reduce(list(each.values()))
 
 
-def _row[T: (Steady, Values)](value: T, number: int) -> T:
-    """Row `number` of arrays of several loads; what does not depend on the load has only one."""
-    if isinstance(value, Steady):
-        return Steady(*(_row(getattr(value, name), number) for name in Steady.__slots__))
+def _row(value: Values, number: int) -> Values:
+    """Row `number` of an array of several loads; what does not depend on the load has only one."""
     return value[number] if value.ndim == 2 else value
+
+
+def _steady_row(steady: Steady, number: int) -> Steady:
+    return Steady(*(_row(getattr(steady, field.name), number) for field in fields(Steady)))
 
 
 def serve_rows(
@@ -287,13 +330,15 @@ def serve_rows(
         machine=fleet.machine.take(rows),
         over=Overheads(
             *(
-                np.broadcast_to(getattr(fleet.over, n), fleet.capacity.shape)[rows]
-                for n in Overheads.__slots__
+                np.broadcast_to(getattr(fleet.over, field.name), fleet.capacity.shape)[rows]
+                for field in fields(Overheads)
             )
         ),
         sched=fleet.sched,
         spread=fleet.spread.take(rows),
         capacity=fleet.capacity[rows],
+        ttft_x=fleet.ttft_x[rows],
+        tpot_x=fleet.tpot_x[rows],
         ttft_high=fleet.ttft_high[rows],
         tpot_high=fleet.tpot_high[rows],
         choices=tuple(fleet.choices[row] for row in rows),

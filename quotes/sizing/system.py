@@ -18,7 +18,8 @@ from quotes.sizing.extras import rack_lines, service_lines
 from quotes.sizing.fabric import Fabric, plan_fabric
 from quotes.sizing.facility import Layout, Limits, lay_out, server_box, stands_alone
 from quotes.sizing.networks import Networks, boxes, plan_networks
-from quotes.sizing.node import NodePlan, pairing, plan_parts
+from quotes.sizing.node import pairing, plan_parts
+from quotes.sizing.node_findings import NodePlan
 from quotes.sizing.parts import Parts
 from quotes.sizing.placing import Shape, smallest_shape
 from quotes.sizing.results import LoadOption

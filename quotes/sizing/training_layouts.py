@@ -102,4 +102,4 @@ def grid(
     rows = np.array(base, np.int64)
     micro, recompute = (values.ravel() for values in np.meshgrid(MICRO_BATCHES, range(len(RECOMPUTES))))
     repeated = np.repeat(rows, micro.size, axis=0)
-    return Grid(*repeated.T, np.tile(micro, len(rows)), np.tile(recompute, len(rows)))
+    return Grid._make((*repeated.T, np.tile(micro, len(rows)), np.tile(recompute, len(rows))))

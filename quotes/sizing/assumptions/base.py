@@ -4,13 +4,14 @@ from collections.abc import Mapping
 from typing import Any
 
 from pydantic import BaseModel, Field
+from pydantic.config import JsonDict
 
 
 def assume(
     default: float, *, unit: str, low: float, high: float, label: str, source: str, year: int = 2026
 ) -> Any:
     """Declare one assumption; `label` is English marked with `noop`, `source` says where the default comes from."""
-    extra = {"unit": unit, "label": label, "source": source, "year": year, "low": low, "high": high}
+    extra: JsonDict = {"unit": unit, "label": label, "source": source, "year": year, "low": low, "high": high}
     return Field(default=default, ge=low, le=high, json_schema_extra=extra)
 
 

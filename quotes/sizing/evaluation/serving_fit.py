@@ -147,7 +147,8 @@ def left_out(
         predicted = predict(table, fitted)
         for row, values in enumerate(predicted[:3]):
             columns[row, mine] = values[mine]
-    return Predicted(*columns, predict(table, calibration).steady)
+    ttft_ms, tpot_ms, output_tokens_s_per_gpu = columns
+    return Predicted(ttft_ms, tpot_ms, output_tokens_s_per_gpu, predict(table, calibration).steady)
 
 
 def constants_summary(calibration: Calibration) -> Mapping[str, SharedConstants | EngineConstants]:
