@@ -29,6 +29,7 @@ COSTS = {
     "administration": gettext_lazy("Administration"),
     "support": gettext_lazy("Support"),
     "spares": gettext_lazy("Spare parts"),
+    "coolant": gettext_lazy("Coolant"),
 }
 
 

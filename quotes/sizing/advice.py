@@ -6,7 +6,7 @@ A rule is a function from the chosen systems to a Finding or None; the registry 
 from collections.abc import Callable, Iterator, Sequence
 
 from catalog.quantity import Message, Quantity, noop
-from catalog.specs import CatalogSnapshot
+from catalog.specs import AcceleratorSpec, CatalogSnapshot
 from configurator.workload import LanguageTraining, LoadProfile, Method, Workload
 from quotes.sizing.assumptions import Assumptions
 from quotes.sizing.candidates import may_share
@@ -16,7 +16,8 @@ from quotes.sizing.trace import Badge, Finding, Severity
 type Rule = Callable[[Workload, SizedSystem, CatalogSnapshot, Assumptions], Finding | None]
 
 NARROW_POWER_MARGIN = 0.9
-IDLE_FRACTION = 0.25
+POWER_WORTH_ASKING_W = 3000  # a single 16 A group carries less
+IDLE_FRACTION = 0.3
 
 
 def advice(
@@ -143,7 +144,7 @@ def mostly_idle(
     if workload.jobs or any(service.profile is not LoadProfile.OFFICE_HOURS for service in workload.services):
         return None
     hours = assumptions.office_hours_per_week
-    if hours / 168 > IDLE_FRACTION + 0.05:
+    if hours / 168 > IDLE_FRACTION:
         return None
     return Finding(
         severity=Severity.INFO,
@@ -197,14 +198,135 @@ def too_late(
     )
 
 
+def no_room_to_grow(
+    workload: Workload, system: SizedSystem, catalog: CatalogSnapshot, assumptions: Assumptions
+) -> Finding | None:
+    """The growth that the customer expects is more than the system carries."""
+    years = workload.growth.horizon_years
+    grown = (1 + workload.growth.load_pct_per_year / 100) ** years
+    carries = system.candidate.headroom_factor
+    if not workload.services or grown <= 1 or carries >= grown:
+        return None
+    return Finding(
+        severity=Severity.INFO,
+        message=Message.of(
+            noop("In {years} your load is {grown} today's; this system carries {carries}."),
+            years=Quantity(value=years, unit="years", digits=1),
+            grown=Quantity(value=grown, unit="×", digits=2),
+            carries=Quantity(value=carries, unit="×", digits=2),
+        ),
+        about="growth.load_pct_per_year",
+        remedy=Message.of(noop("Keep rack space, power and network ports free for the next server.")),
+    )
+
+
+def unknown_power(
+    workload: Workload, system: SizedSystem, catalog: CatalogSnapshot, assumptions: Assumptions
+) -> Finding | None:
+    """Nobody said what power and cooling the site has, and it matters."""
+    power = system.candidate.system.power
+    if workload.site.power_available_kw is not None or power.provision_w < POWER_WORTH_ASKING_W:
+        return None
+    return Finding(
+        severity=Severity.INFO,
+        message=Message.of(
+            noop("Not checked: whether your site has {power} of power and removes as much heat."),
+            power=Quantity(value=power.provision_w / 1000, unit="kW", digits=2),
+        ),
+        about="site.power_available_kw",
+        remedy=Message.of(noop("Ask whoever runs the building before you order.")),
+    )
+
+
+def thin_interconnect(
+    workload: Workload, system: SizedSystem, catalog: CatalogSnapshot, assumptions: Assumptions
+) -> Finding | None:
+    """A language model trained over several cards that have no link of their own."""
+    accelerator = _accelerator(system, catalog)
+    joined = any(load.kind == "training" and load.gpus_per_replica > 1 for load in system.candidate.loads)
+    if accelerator is None or not joined or accelerator.link_max_count > 1:
+        return None
+    return Finding(
+        severity=Severity.WARNING,
+        message=Message.of(
+            noop(
+                "{name} has no direct link to its neighbours: training over several of them waits for PCIe."
+            ),
+            name=accelerator.name,
+        ),
+        remedy=Message.of(noop("Accelerators with NVLink or a like link train large models much faster.")),
+    )
+
+
+def other_software(
+    workload: Workload, system: SizedSystem, catalog: CatalogSnapshot, assumptions: Assumptions
+) -> Finding | None:
+    """The customer did not say which software, and the accelerator does not run the usual one."""
+    accelerator = _accelerator(system, catalog)
+    if accelerator is None or workload.placement.software_stack != "any":
+        return None
+    if not accelerator.software_stack or "cuda" in accelerator.software_stack:
+        return None
+    return Finding(
+        severity=Severity.WARNING,
+        message=Message.of(
+            noop("{name} runs {stack}, not CUDA."),
+            name=accelerator.name,
+            stack=", ".join(sorted(stack.upper() for stack in accelerator.software_stack)),
+        ),
+        about="placement.software_stack",
+        remedy=Message.of(noop("Check that every program you use runs on it before you order.")),
+    )
+
+
+def unprepared_data(
+    workload: Workload, system: SizedSystem, catalog: CatalogSnapshot, assumptions: Assumptions
+) -> Finding | None:
+    if not workload.jobs:
+        return None
+    return Finding(
+        severity=Severity.INFO,
+        message=Message.of(noop("Training can start once the data is collected, cleaned and labelled.")),
+        about="data.dataset_tb",
+        remedy=Message.of(noop("Plan that before delivery: the system costs the same while it waits.")),
+    )
+
+
+def no_support(
+    workload: Workload, system: SizedSystem, catalog: CatalogSnapshot, assumptions: Assumptions
+) -> Finding | None:
+    """Price only: support left out of a system that people depend on."""
+    if workload.delivery.support != "none" or not workload.services:
+        return None
+    return Finding(
+        severity=Severity.WARNING,
+        message=Message.of(
+            noop("Without a support contract a broken part stops the service until you find one.")
+        ),
+        about="delivery.support",
+        remedy=Message.of(noop("Take next-business-day support, or keep the vital parts in stock.")),
+    )
+
+
+def _accelerator(system: SizedSystem, catalog: CatalogSnapshot) -> AcceleratorSpec | None:
+    item = catalog.items.get(system.candidate.accelerator or "")
+    return item if isinstance(item, AcceleratorSpec) else None
+
+
 RULES: list[Rule] = [
     unmeasured,
     tight_memory,
     narrow_power,
+    unknown_power,
+    thin_interconnect,
+    other_software,
+    no_support,
     cheaper_to_rent,
     too_late,
+    no_room_to_grow,
     no_spare,
     training_beside_service,
     train_from_scratch,
+    unprepared_data,
     mostly_idle,
 ]

@@ -53,6 +53,14 @@ class EconomicAssumptions(Frozen):
         label=noop("Administration of one GPU server, hours a month"),
         source="own planning value, 4–10",
     )
+    administration_cluster_h_per_month: float = assume(
+        24,
+        unit="h",
+        low=0,
+        high=400,
+        label=noop("Administration of a cluster, hours a month beside each server"),
+        source="own planning value",
+    )
     administration_extra_h_per_node: float = assume(
         2,
         unit="h",
@@ -85,6 +93,22 @@ class EconomicAssumptions(Frozen):
         label=noop("Spare parts and repairs a year, of the purchase price"),
         source="own planning value; the support contract covers the rest",
     )
+    support_included_years: float = assume(
+        3,
+        unit="years",
+        low=1,
+        high=5,
+        label=noop("Years of support in the purchase"),
+        source="the support contracts of the seed catalog",
+    )
+    coolant_eur_per_rack_year: float = assume(
+        1450,
+        unit="EUR",
+        low=0,
+        high=10_000,
+        label=noop("Coolant and its yearly check, per liquid-cooled rack"),
+        source="demonstration price of the seed catalog",
+    )
     residual_pct: float = assume(
         10,
         unit="%",
@@ -100,6 +124,22 @@ class EconomicAssumptions(Frozen):
         high=80,
         label=noop("Uncertainty of the cloud price over the horizon, either way"),
         source="list prices of one instance fell 44 % from 2023 to 2025; providers differ threefold",
+    )
+    cloud_price_age_days: float = assume(
+        180,
+        unit="days",
+        low=7,
+        high=1000,
+        label=noop("Age from which a cloud price counts as old"),
+        source="own choice; list prices of one instance moved 44 % in two years",
+    )
+    utilisation_band_pct: float = assume(
+        20,
+        unit="%",
+        low=0,
+        high=80,
+        label=noop("Uncertainty of how much the system is used, either way"),
+        source="own planning value",
     )
     office_hours_per_week: float = assume(
         45,
