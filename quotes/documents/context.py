@@ -19,7 +19,7 @@ from quotes.sizing.results import Economics, Estimate, LoadOption
 from quotes.sizing.trace import Figure, Severity
 
 COLUMN = 600  # of a drawing over the whole column, px; printed there, its text measures 9.5 and 8 pt
-BAR = 270  # of a drawing in the right-hand column of a table
+BAR = 240  # of a drawing in the right-hand column of a table
 DEFAULT_ACCENT = "#0b5563"
 
 
@@ -81,6 +81,8 @@ def document_context(document: IssuedDocument) -> dict[str, Any]:
         "customer_lines": address_lines(document.customer.address),
         "bill": bill(document.prices),
         "loads": [_load(load, document, number) for number, load in enumerate(page["loads"], 1)],
+        # One load that fills every server needs no map.
+        "placement_drawing": page["placement_drawing"] if len(page["loads"]) > 1 else "",
         "cost_chart": cost_chart(document.system.economics),
         "findings": [found for found in document.proposal.sizing.findings if found.severity != Severity.INFO],
         "notes": [found for found in document.proposal.sizing.findings if found.severity == Severity.INFO],
@@ -236,7 +238,7 @@ def cost_chart(money: Economics | None) -> SafeString:
     band = None
     if money.break_even_low is not None and money.break_even_high is not None:
         band = (money.break_even_low, money.break_even_high)
-    height = 270 if money.curve.cloud_eur else 200
+    height = 240 if money.curve.cloud_eur else 180
     return SafeString(
         drawings.cost_curve(
             money.curve, money.break_even_month, band, READER, key="costs", width=COLUMN, height=height

@@ -2,11 +2,9 @@
 
 from base64 import b64decode
 from functools import cache
-from pathlib import Path
 from threading import Lock
 from typing import Any, NamedTuple
 
-import fontpkg_source_sans_3
 from django.conf import settings
 from django.template.loader import render_to_string
 from django.utils.translation import override
@@ -16,11 +14,12 @@ from weasyprint.urls import URLFetcher, URLFetcherResponse
 
 from quotes.document_data import IssuedDocument
 from quotes.documents.context import document_context
+from quotes.documents.fonts import FILES, common_letters
 
 SCHEME = "resource:"
 LOGO = "data:image/svg+xml;base64,"
 SHEETS = ("tokens.css", "document.css")
-FONTS = Path(fontpkg_source_sans_3.__file__).parent / "files"
+CUT = f"{SCHEME}fonts/common-letters.ttf"
 TYPES = {".css": "text/css", ".ttf": "font/ttf", ".svg": "image/svg+xml"}
 
 
@@ -34,8 +33,10 @@ class OwnFiles(URLFetcher):
         if url.startswith(LOGO):
             body = b64decode(url.removeprefix(LOGO))
             return URLFetcherResponse(url, body=body, headers={"Content-Type": TYPES[".svg"]})
+        if url == CUT:
+            return URLFetcherResponse(url, body=common_letters(), headers={"Content-Type": TYPES[".ttf"]})
         kind, _slash, name = url.removeprefix(SCHEME).lstrip("/").partition("/")
-        roots = {"css": settings.BASE_DIR / "static" / "css", "fonts": FONTS}
+        roots = {"css": settings.BASE_DIR / "static" / "css", "fonts": FILES}
         if not url.startswith(SCHEME) or kind not in roots or "/" in name or name.startswith("."):
             raise ValueError(f"a document loads nothing from {url}")
         path = roots[kind] / name
