@@ -2,6 +2,7 @@
 
 import csv
 import io
+import math
 import re
 from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
@@ -117,11 +118,18 @@ def _aggregated(rows: Sequence[Row], offered: set[str]) -> tuple[list[tuple[obje
     sources: dict[str, str] = {}
     found: list[tuple[object, ...]] = []
     for key, members in sorted(groups.items()):
-        each = [float(row["per_accelerator_value"]) for row in members]
+        each = [_each(row) for row in members]
         newest = max(members, key=lambda row: row["date"])
         source = sources.setdefault(_source(newest), f"S{len(sources) + 1}")
         found.append((*key, len(members), f"{median(each):.5g}", source))
     return found, sources
+
+
+def _each(row: Row) -> float:
+    """The rate of one accelerator; for a whole training run its accelerator-minutes."""
+    situation = read_situation(row)
+    log = log_rate(row, situation)
+    return math.exp(-log if situation.task == "time" else log)
 
 
 def _source(row: Row) -> str:
