@@ -171,12 +171,12 @@ class LineInline(admin.TabularInline):
     readonly_fields = ("net",)
     formfield_overrides = {models.CharField: {"widget": forms.TextInput({"size": 34})}}
 
-    def get_fields(self, request: HttpRequest, obj: Any = None) -> Sequence[str]:
+    def get_fields(self, request: HttpRequest, obj: Any = None) -> tuple[str, ...]:
         cost = ["cost_eur"] if request.user.has_perm(SEE_MARGIN) else []
-        return [
+        return (
             "quantity", "text", "unit_eur", "discount_pct", "net", *cost, "optional", "lead_time_weeks", "group",
             "role", "sku", "position", "demonstration",
-        ]  # fmt: skip
+        )  # fmt: skip
 
     def has_change_permission(self, request: HttpRequest, obj: Quote | None = None) -> bool:
         return super().has_change_permission(request, obj) and (obj is None or obj.is_editable)
@@ -290,7 +290,7 @@ class QuoteAdmin(SimpleHistoryAdmin):
 
     @admin.display(description=gettext_lazy("status"), ordering="status")
     def state(self, quote: Quote) -> str:
-        label = QuoteStatus(quote.status).label
+        label: Promise | str = QuoteStatus(quote.status).label
         if quote.status == QuoteStatus.ISSUED and quote.is_expired(timezone.now()):
             label = QuoteStatus.EXPIRED.label
         if quote.status == QuoteStatus.DRAFT and quote.number:
@@ -413,13 +413,13 @@ class QuoteAdmin(SimpleHistoryAdmin):
     def step_view(self, request: HttpRequest, pk: int, name: str) -> HttpResponse:
         """Ask once more (GET), then do it (POST). What stands in the way is said on the same page."""
         quote = get_object_or_404(Quote, pk=pk)
-        step = STEPS.get(name)
-        if step is None or not request.user.has_perm(step.permission):
+        step, user = STEPS.get(name), request.user
+        if step is None or not isinstance(user, User) or not user.has_perm(step.permission):
             raise PermissionDenied
         trouble: Sequence[str] = services.obstacles(quote) if name == "issue" and quote.is_editable else ()
         if request.method == "POST":
             try:
-                changed = step.perform(quote, request.user)
+                changed = step.perform(quote, user)
             except services.Refused as refusal:
                 trouble = refusal.messages
             else:

@@ -1,6 +1,7 @@
 """The proposal page, and the same arrangement for paper."""
 
 from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass
 from decimal import Decimal
 from itertools import groupby
 from typing import Any, NamedTuple
@@ -75,7 +76,8 @@ class Year(NamedTuple):
     cloud_eur: float | None
 
 
-class Rack(NamedTuple):
+@dataclass(frozen=True, slots=True)
+class Rack:
     """Racks that are alike."""
 
     count: int
@@ -121,7 +123,7 @@ def system_page(chosen: SizedSystem, price: PricedSystem, workload: Workload) ->
         **(money_page(chosen.economics) if chosen.economics else {}),
         **facility_page(build),
         "loads": [_load(number, option) for number, option in enumerate(chosen.candidate.loads, 1)],
-        "network_drawing": SafeString(drawings.network_topology(build, READER)),
+        "network_drawing": SafeString(drawings.network_topology(build, READER, key="network-drawing")),
         "placement_drawing": placement_drawing(chosen, workload),
     }
 
@@ -146,7 +148,7 @@ def placement_drawing(chosen: SizedSystem, workload: Workload) -> SafeString:
         places = seat(loads, accelerators_needed(chosen.candidate.loads, workload), shape)
     except ValueError:  # a system that was placed by other rules than ours is shown without this drawing
         return SafeString()
-    return SafeString(drawings.placement_map(places, shape, READER))
+    return SafeString(drawings.placement_map(places, shape, READER, key="placement-drawing"))
 
 
 # ── money ───────────────────────────────────────────────────────────────────────────────────────────────────────
@@ -165,7 +167,9 @@ def money_page(money: Economics) -> dict[str, Any]:
         "payback": payback(money),
         "payback_band": band,
         "years": list(_years(money)),
-        "cost_chart": SafeString(drawings.cost_curve(money.curve, money.break_even_month, band, READER)),
+        "cost_chart": SafeString(
+            drawings.cost_curve(money.curve, money.break_even_month, band, READER, key="cost-drawing")
+        ),
     }
 
 
@@ -188,7 +192,7 @@ def facility_page(build: SystemBuild) -> dict[str, Any]:
         "provision_kw": power.provision_w / 1000,
         "expected_kw": power.expected_w / 1000,
         "racks": [Rack(len(list(alike)), rack) for rack, alike in groupby(build.racks)],
-        "rack_drawing": SafeString(drawings.rack_elevation(build.racks, READER)),
+        "rack_drawing": SafeString(drawings.rack_elevation(build.racks, READER, key="racks-drawing")),
     }
 
 
