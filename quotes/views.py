@@ -49,7 +49,7 @@ def speak(request: HttpRequest, language: str) -> None:
     """The language of what is shown, for visitors who have not chosen one."""
     if settings.LANGUAGE_COOKIE_NAME not in request.COOKIES:
         translation.activate(language)
-        request.LANGUAGE_CODE = language  # type: ignore[attr-defined]
+        request.LANGUAGE_CODE = language
 
 
 def draft_or_404(request: HttpRequest, token: str) -> Draft:
