@@ -58,7 +58,7 @@ def memory_bar(
             total=Quantity(value=memory.total_gib, unit="GiB"),
         )
     )
-    return drawing(key, width, 46 + 22 * ceil(len(parts) / columns), title, total, marks)
+    return drawing(key, width, 30 + 22 * ceil(len(parts) / columns), title, total, marks)
 
 
 def _segment(name: str, x: float, y: float, width: float, height: float) -> str:

@@ -83,6 +83,9 @@ def document_context(document: IssuedDocument) -> dict[str, Any]:
         "loads": [_load(load, document, number) for number, load in enumerate(page["loads"], 1)],
         # One load that fills every server needs no map.
         "placement_drawing": page["placement_drawing"] if len(page["loads"]) > 1 else "",
+        "growth": document.system.growth if _grows(document) else (),
+        "power": power_page(document),
+        "answer": glued(formats.say(document.system.answer)),
         "cost_chart": cost_chart(document.system.economics),
         "findings": [found for found in document.proposal.sizing.findings if found.severity != Severity.INFO],
         "notes": [found for found in document.proposal.sizing.findings if found.severity == Severity.INFO],
@@ -111,6 +114,32 @@ def address_lines(address: Address) -> list[str]:
     return [line for line in lines if line]
 
 
+def watts(value_w: float, digits: int = 3) -> str:
+    """`3,71 kW`, and `88 W` below a kilowatt."""
+    return (
+        formats.quantity(value_w, "W", 2) if value_w < 1000 else formats.quantity(value_w / 1000, "kW", digits)
+    )
+
+
+def power_page(document: IssuedDocument) -> dict[str, str]:
+    """What the feeds and the cooling are sized for."""
+    power = document.system.candidate.system.power
+    return {
+        "wall": watts(power.wall_w),
+        "provision": watts(power.provision_w),
+        "expected": watts(power.expected_w),
+    }
+
+
+def glued(sentence: str) -> str:
+    """Keeps a number and its % on one line."""
+    return sentence.replace(" %", f"{formats.THIN}%")
+
+
+def _grows(document: IssuedDocument) -> bool:
+    return any(phase.demand_factor != 1 for phase in document.system.growth)
+
+
 # ── summary ─────────────────────────────────────────────────────────────────────────────────────────────────────
 
 
@@ -129,7 +158,6 @@ def comparison(columns: list[Column], document: IssuedDocument) -> list[Row]:
 def key_figures(document: IssuedDocument) -> list[tuple[str, str, str]]:
     """The three figures a manager remembers: price, power, when it pays or how much it carries."""
     system = document.system
-    power = system.candidate.system.power
     figures = [
         (
             _("without VAT"),
@@ -138,8 +166,8 @@ def key_figures(document: IssuedDocument) -> list[tuple[str, str, str]]:
         ),
         (
             _("at the wall, at most"),
-            formats.quantity(power.wall_w / 1000, "kW", 2),
-            _("%(power)s in daily use") % {"power": formats.quantity(power.expected_w / 1000, "kW", 2)},
+            watts(system.candidate.system.power.wall_w, 2),
+            _("%(power)s in daily use") % {"power": watts(system.candidate.system.power.expected_w, 2)},
         ),
     ]
     money = system.economics

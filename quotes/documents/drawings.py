@@ -254,7 +254,7 @@ def placement_map(
     return drawing(
         key,
         max(width, 320),
-        y + 24 + 18 * len(loads),
+        y + 6 + 18 * len(loads),
         title,
         _placement_sentence(seats, loads, shape, words),
         marks,
