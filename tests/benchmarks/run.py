@@ -99,12 +99,12 @@ def main() -> int:
     parser.add_argument("--strict", action="store_true", help="exit 1 when a budget is exceeded")
     strict = parser.parse_args().strict
     rows = searches() + pages()
-    print(f"{'':40}{'minimum':>10}{'median':>10}{'budget':>10}")  # noqa: T201
+    print(f"{'':40}{'minimum':>10}{'median':>10}{'budget':>10}")
     for row in rows:
         mark = "" if row.median_ms <= row.budget_ms else "  over"
-        print(f"{row.name:40}{row.minimum_ms:8.1f}ms{row.median_ms:8.1f}ms{row.budget_ms:8.0f}ms{mark}")  # noqa: T201
+        print(f"{row.name:40}{row.minimum_ms:8.1f}ms{row.median_ms:8.1f}ms{row.budget_ms:8.0f}ms{mark}")
     memory_mib = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
-    print(f"{'memory of the process, at most':40}{memory_mib:8.0f}MiB")  # noqa: T201
+    print(f"{'memory of the process, at most':40}{memory_mib:8.0f}MiB")
     return 1 if strict and any(row.median_ms > row.budget_ms for row in rows) else 0
 
 

@@ -32,8 +32,8 @@ class Prior(NamedTuple):
 SPEED_PRIORS = (
     Prior("launch_us", 20, 0.8), Prior("logit_bytes", 10, 0.8), Prior("selective_recompute", 0.5, 0.5),
     Prior("tensor_parallel", 1.0, 0.6), Prior("context_parallel", 1.0, 1.0), Prior("sharding", 1.0, 0.6),
-    Prior("overlap_power", 3.5, 0.4), Prior("bubble", 1.0, 0.3), Prior("head_stage", 0.3, 0.7), Prior("power", 0.6, 0.4),
-    Prior("step_s_per_doubling", 0.01, 1.0),
+    Prior("overlap_power", 3.5, 0.4), Prior("bubble", 1.0, 0.3), Prior("head_stage", 0.3, 0.7),
+    Prior("power", 0.6, 0.4), Prior("step_s_per_doubling", 0.01, 1.0),
     Prior("expert_width_half", 500, 0.8), Prior("head_half", 30, 0.8), Prior("window_skipped", 0.5, 0.4),
     Prior("routing_passes", 6.0, 0.8), Prior("all_to_all", 1.0, 0.8), Prior("expert_sharding", 1.0, 0.5),
     Prior("mixer_passes", 30, 1.0), Prior("dequantise", 1.0, 0.8), Prior("software_pct_per_month", 0.5, 0.7),
