@@ -127,7 +127,7 @@ def request_quote(request: HttpRequest, token: str, tier: str) -> HttpResponse:
     system = found.system(Tier(tier)) if found and tier in set(Tier) else None
     if found is None or system is None:
         return redirect("quotes:proposal", token)
-    form = ContactForm(request.POST or None)
+    form = ContactForm(request.POST if request.method == "POST" else None)
     if request.method == "POST" and form.is_valid():
         language = translation.get_language() or draft.language
         quote = services.create_quote(found, Tier(tier), form.contact, language=language, draft=draft)
