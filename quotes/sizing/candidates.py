@@ -236,6 +236,9 @@ def drafts(
     servers = {server.sku: server for server in catalog.servers}
     for loads in combinations(tables, accelerator.sku, targets, workload):
         needed = accelerators_needed(loads, workload)
+        if needed > assumptions.largest_system_count:
+            yield _too_many(accelerator, needed, assumptions)
+            continue
         for screened in screen_systems(accelerator, needed, loads, workload, catalog, assumptions):
             if isinstance(screened, Refusal):
                 yield screened
@@ -244,6 +247,20 @@ def drafts(
                 continue
             filled = spread(loads, needed, Shape(screened.nodes, screened.accelerators // screened.nodes))
             yield Draft(accelerator, filled, screened, headroom(filled))
+
+
+def _too_many(accelerator: AcceleratorSpec, needed: int, assumptions: Assumptions) -> Refusal:
+    return _refusal_of(accelerator)(
+        "server",
+        Message.of(
+            noop(
+                "It would take {count} accelerators; we design systems of at most {most} without a project."
+            ),
+            count=Quantity(value=needed, digits=3),
+            most=Quantity(value=assumptions.largest_system_count, digits=4),
+        ),
+        Message.of(noop("Ask us for a project of this size, or ask less at the peak.")),
+    )
 
 
 def _belongs(server: ServerSpec, screened: ScreenedSystem, workload: Workload) -> bool:

@@ -11,7 +11,7 @@ class ChoosingAssumptions(Frozen):
         low=1,
         high=3,
         label=noop("Load that the balanced proposal carries, as a multiple of today's peak"),
-        source="own choice: a quarter more than today's peak",
+        source=noop("own choice: a quarter more than today's peak"),
     )
     room_headroom_factor: float = assume(
         1.6,
@@ -21,7 +21,15 @@ class ChoosingAssumptions(Frozen):
         label=noop(
             "Load that the proposal with room to grow carries at least, as a multiple of today's peak"
         ),
-        source="own choice; the expected growth over the horizon counts when it is higher",
+        source=noop("own choice; the expected growth over the horizon counts when it is higher"),
+    )
+    largest_system_count: float = assume(
+        2048,
+        unit="",
+        low=64,
+        high=8192,
+        label=noop("Accelerators in one system at most; a larger one is a project"),
+        source=noop("own choice: two tiers of 64-port switches join 2,048 endpoints"),
     )
     tier_step_factor: float = assume(
         1.1,
@@ -29,7 +37,7 @@ class ChoosingAssumptions(Frozen):
         low=1,
         high=2,
         label=noop("What a proposal carries at least, as a multiple of what the one before it carries"),
-        source="own choice: a dearer proposal that carries the same is no proposal",
+        source=noop("own choice: a dearer proposal that carries the same is no proposal"),
     )
     estimate_band_fraction: float = assume(
         0.08,
@@ -37,5 +45,5 @@ class ChoosingAssumptions(Frozen):
         low=0,
         high=0.5,
         label=noop("Half the width of the price band beside the questionnaire, as a part of the price"),
-        source="own choice: what list prices move between a first talk and an order; the quote itself is exact",
+        source=noop("own choice: what list prices move between a first talk and an order; the quote itself is exact"),
     )
