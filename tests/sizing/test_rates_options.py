@@ -9,8 +9,8 @@ from hypothesis import strategies as st
 from catalog.specs import AcceleratorSpec, FormFactor
 from configurator.workload import Domain, LoadProfile, RateService, RateTraining
 from quotes.sizing.rates import explain_rates, load_rates, rate_service_options, rate_training_options
+from quotes.sizing.rates.jobs import network_gbit_s
 from quotes.sizing.rates.offered import BY_NAME
-from quotes.sizing.rates.options import network_gbit_s
 from quotes.sizing.results import LoadOption, Refusal, Verdict
 from quotes.sizing.trace import Badge
 

@@ -6,7 +6,7 @@ from catalog.quantity import Message, Quantity, noop
 from catalog.specs import AcceleratorSpec
 from configurator.workload import RateService, RateTraining
 from quotes.sizing.assumptions import Assumptions
-from quotes.sizing.rates import needs, options
+from quotes.sizing.rates import jobs, needs, options
 from quotes.sizing.rates.devices import Device, device_of
 from quotes.sizing.rates.effects import SHARES, bound_by, features_of_device, summed
 from quotes.sizing.rates.needs import Limit
@@ -35,7 +35,7 @@ def explain_rates(
     if isinstance(load, RateService):
         rate = options.served_rate(load, model, base, accelerator, rates, with_evidence=True)
     else:
-        rate = options.trained_rate(load.name, model, base, accelerator, rates, with_evidence=True)
+        rate = jobs.trained_rate(load.name, model, base, accelerator, rates, with_evidence=True)
     if isinstance(rate, Refusal):
         return option
     figures = [_rate_figure(model, situation, rate, accelerator, rates), _memory_figure(option, load, model)]
@@ -43,7 +43,7 @@ def explain_rates(
         limit = options.carried(load, model, rate, accelerator, assumptions)
         figures += _service_figures(option, load, model, rate, limit, accelerator, assumptions)
     else:
-        limit = options.prepared(load, model, rate, assumptions)
+        limit = jobs.prepared(load, model, rate, assumptions)
         figures.append(_run_figure(option, load, limit, assumptions))
     return option.model_copy(
         update={

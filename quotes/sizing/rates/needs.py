@@ -129,12 +129,12 @@ def decode_limit(
         decoders = accelerator.nvdec_count
         if decoders:
             rate = decoders * assumptions.video_fps_per_decoder
-            return Limit(rate, Message.of(noop("limited by the video decoders of the accelerator")))
+            return Limit(rate, Message.of(noop("the video decoders of the accelerator")))
         rate = assumptions.host_cores_per_gpu_max_count * assumptions.video_fps_per_core
-        return Limit(rate, Message.of(noop("limited by video decoding on the CPU")))
+        return Limit(rate, Message.of(noop("video decoding on the CPU")))
     if model.source == "jpeg":
         rate = assumptions.host_cores_per_gpu_max_count * jpeg_items_s_per_core(model, assumptions)
-        return Limit(rate, Message.of(noop("limited by JPEG decoding on the CPU")))
+        return Limit(rate, Message.of(noop("JPEG decoding on the CPU")))
     return None
 
 
@@ -179,9 +179,9 @@ def without_accelerator(model: RateModel, rates: RateTable) -> Message | None:
 
 
 BOUND_WORDS = {
-    "tensor": noop("limited by the tensor rate of the accelerator"),
-    "memory": noop("limited by the memory bandwidth of the accelerator"),
-    "mixed": noop("limited by tensor rate and memory bandwidth together"),
+    "tensor": noop("the tensor rate of the accelerator"),
+    "memory": noop("the memory bandwidth of the accelerator"),
+    "mixed": noop("tensor rate and memory bandwidth together"),
 }
 
 
