@@ -3,13 +3,14 @@
 from datetime import UTC, datetime, time
 from decimal import Decimal
 from io import BytesIO
-from typing import Any
+from typing import Any, cast
 
 from django.utils.translation import gettext as _
 from django.utils.translation import override, pgettext
 from openpyxl import Workbook
 from openpyxl.cell import Cell
 from openpyxl.styles import Alignment, Border, Font, Side
+from openpyxl.worksheet.properties import PageSetupProperties
 from openpyxl.worksheet.worksheet import Worksheet
 
 from quotes.document_data import IssuedDocument
@@ -31,8 +32,7 @@ def render_xlsx(document: IssuedDocument) -> bytes:
     """
     with override(document.language):
         book = Workbook()
-        sheet = book.active
-        assert isinstance(sheet, Worksheet)
+        sheet = cast(Worksheet, book.active)  # a new workbook has one sheet
         _fill(sheet, document)
         moment = document.issued_at or datetime.combine(document.issued_on, time(), UTC)
         book.properties.creator = document.seller.trade_name
@@ -71,7 +71,7 @@ def _fill(sheet: Worksheet, document: IssuedDocument) -> None:
     sheet.page_setup.orientation = "landscape"
     sheet.page_setup.paperSize = sheet.PAPERSIZE_A4
     sheet.page_setup.fitToHeight = 0
-    sheet.sheet_properties.pageSetUpPr.fitToPage = True
+    sheet.sheet_properties.pageSetUpPr = PageSetupProperties(fitToPage=True)
 
 
 def _head(sheet: Worksheet, document: IssuedDocument) -> int:
@@ -130,15 +130,13 @@ def _totals(sheet: Worksheet, row: int, subtotals: list[str], rate_pct: Decimal)
 
 def _text(sheet: Worksheet, row: int, column: int, words: str) -> Cell:
     """Words stay words: a name that begins with '=' is no formula."""
-    cell = sheet.cell(row, column)
+    cell = cast(Cell, sheet.cell(row, column))
     cell.value = words
     cell.data_type = "s"
-    assert isinstance(cell, Cell)
     return cell
 
 
 def _amount(sheet: Worksheet, row: int, formula: str) -> Cell:
-    cell = sheet.cell(row, 6, formula)
+    cell = cast(Cell, sheet.cell(row, 6, formula))
     cell.number_format = EURO
-    assert isinstance(cell, Cell)
     return cell
