@@ -85,7 +85,7 @@ def estimate(request: HttpRequest, token: str) -> HttpResponse:
     if request.method == "POST":
         answers, _problems = merged(draft, request.POST.get("step", ""), request.POST, catalog)
     assessment = assess(answers, catalog)
-    found = services.proposal_for(assessment.workload) if assessment.workload else None
+    found = services.proposal_for(assessment.workload, quick=True) if assessment.workload else None
     return render(request, "quotes/estimate.html", estimate_panel(assessment, found))
 
 

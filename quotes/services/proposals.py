@@ -54,15 +54,20 @@ def vat_rate(mode: VatMode, on: date) -> VatRate:
     return rate
 
 
-def proposal_for(workload: Workload, *, on: date | None = None) -> Proposal:
+def proposal_for(workload: Workload, *, on: date | None = None, quick: bool = False) -> Proposal:
     """Size and price `workload` with the catalog, prices and assumptions of a day (today when left out).
+
+    A `quick` one does not work out which wish to relax when the budget does not reach.
 
     Equal arguments give the same object for as long as nothing in the catalog, the assumptions or the VAT rate changes.
     Raises Refused when there is no VAT rate.
     """
     day = on or today()
     rate = vat_rate(VatMode.DOMESTIC, day).rate_pct
-    return _proposal(workload.model_dump_json(), _Versioned(snapshot(day)), current_assumptions(), day, rate)
+    weigh = workload.budget.max_eur is not None and not quick
+    return _proposal(
+        workload.model_dump_json(), _Versioned(snapshot(day)), current_assumptions(), day, rate, weigh
+    )
 
 
 @dataclass(frozen=True, eq=False)
@@ -84,7 +89,12 @@ class _Versioned:
 
 @lru_cache(maxsize=CACHED_PROPOSALS)
 def _proposal(
-    workload: str, versioned: _Versioned, assumptions: Assumptions, on: date, vat_rate_pct: Decimal
+    workload: str,
+    versioned: _Versioned,
+    assumptions: Assumptions,
+    on: date,
+    vat_rate_pct: Decimal,
+    weigh: bool,
 ) -> Proposal:
     return propose(
         Workload.model_validate_json(workload),
@@ -93,4 +103,5 @@ def _proposal(
         shipped(),
         on=on,
         vat_rate_pct=vat_rate_pct,
+        weigh_concessions=weigh,
     )

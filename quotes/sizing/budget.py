@@ -24,10 +24,11 @@ class Relaxed(NamedTuple):
     about: str
 
 
-def budget_advice(workload: Workload, cheapest_eur: Decimal, price_of: PriceOf) -> tuple[Finding, ...]:
+def budget_advice(workload: Workload, cheapest_eur: Decimal, price_of: PriceOf | None) -> tuple[Finding, ...]:
     """What the budget does buy: the smallest single concession that brings the price within it.
 
-    Empty when the budget reaches or was not given. When no single concession suffices, the finding says so.
+    Empty when the budget reaches or was not given. When no single concession suffices, the finding says so. Without
+    `price_of` no concession is weighed: the shortfall alone is told.
     """
     limit = workload.budget.max_eur
     if limit is None or cheapest_eur <= limit:
@@ -39,6 +40,8 @@ def budget_advice(workload: Workload, cheapest_eur: Decimal, price_of: PriceOf) 
         budget=Quantity(value=float(limit), unit="EUR", digits=4),
         price=Quantity(value=float(cheapest_eur), unit="EUR", digits=3),
     )
+    if price_of is None:
+        return (Finding(severity=Severity.WARNING, message=message, about="budget.max_eur"),)
     by_concession = sorted(relaxations(workload), key=lambda one: one.concession)
     for relaxed in by_concession[:CALLS_MAX]:
         price = price_of(relaxed.workload)

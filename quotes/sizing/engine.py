@@ -2,13 +2,15 @@
 
 from collections.abc import Iterable, Mapping, Sequence
 from datetime import date
+from decimal import Decimal
 
-from catalog.quantity import Message, Quantity, noop
+from catalog.quantity import Message, noop
 from catalog.specs import AcceleratorSpec, CatalogSnapshot, ServerSpec
 from configurator.workload import Workload
 from quotes.sizing import choosing
 from quotes.sizing.advice import advice
 from quotes.sizing.assumptions import Assumptions
+from quotes.sizing.budget import budget_advice
 from quotes.sizing.candidates import (
     Draft,
     beaten,
@@ -27,12 +29,19 @@ from quotes.sizing.trace import Finding, Severity
 
 
 def size(
-    workload: Workload, catalog: CatalogSnapshot, assumptions: Assumptions, knowledge: Knowledge, *, on: date
+    workload: Workload,
+    catalog: CatalogSnapshot,
+    assumptions: Assumptions,
+    knowledge: Knowledge,
+    *,
+    on: date,
+    weigh_concessions: bool = False,
 ) -> Sizing:
     """Every legal system in the catalog, weighed; at most three proposed; each other accelerator refused with a reason.
 
     Guarantees: pure and deterministic for equal arguments; each accelerator of the catalog is either in a proposal or
-    in `refusals`; a hard limit of the site is never exceeded.
+    in `refusals`; a hard limit of the site is never exceeded. With `weigh_concessions` a budget that does not reach is
+    answered with the smallest wish to relax, at the cost of up to `budget.CALLS_MAX` further searches.
     """
     servers = servers_for(catalog)
     goals = choosing.targets(workload, assumptions)
@@ -58,6 +67,10 @@ def size(
             ),
         )
         return _infeasible(workload, catalog, on, (nothing,), refusals.values())
+
+    def price_of(relaxed: Workload) -> Decimal | None:
+        return _cheapest(relaxed, catalog, assumptions, knowledge)
+
     context = _Context(workload, catalog, assumptions, knowledge, on, tables)
     systems = _finish(chosen, context)
     proposed = {system.candidate.accelerator for system in systems}
@@ -70,7 +83,8 @@ def size(
             [refusals[a.sku] for a in catalog.accelerators if a.sku in refusals and a.sku not in proposed]
             + _beaten(found, proposed, chosen[Tier.LEAN])
         ),
-        findings=tuple(advice(workload, systems, catalog, assumptions)) + _budget(workload, chosen),
+        findings=tuple(advice(workload, systems, catalog, assumptions))
+        + budget_advice(workload, chosen[Tier.LEAN].price_eur, price_of if weigh_concessions else None),
         assumptions_used=_assumptions_used(systems),
         candidates_considered=len(found),
     )
@@ -240,22 +254,18 @@ def _beaten(found: Sequence[Draft], proposed: set[str | None], cheapest: Draft) 
     return [beaten(draft.accelerator, draft, cheapest.price_eur) for draft in best.values()]
 
 
-def _budget(workload: Workload, chosen: Mapping[Tier, Draft]) -> tuple[Finding, ...]:
-    limit = workload.budget.max_eur
-    cheapest = min(draft.price_eur for draft in chosen.values())
-    if limit is None or cheapest <= limit:
-        return ()
-    message = Message.of(
-        noop(
-            "Your budget of {budget} does not reach: the cheapest system that does what you ask costs about {price}."
-        ),
-        budget=Quantity(value=float(limit), unit="EUR", digits=4),
-        price=Quantity(value=float(cheapest), unit="EUR", digits=3),
-    )
-    remedy = Message.of(
-        noop("Relax the speed, choose a smaller model, start with fewer people, or rent the peaks.")
-    )
-    return (Finding(severity=Severity.WARNING, message=message, about="budget.max_eur", remedy=remedy),)
+def _cheapest(
+    workload: Workload,
+    catalog: CatalogSnapshot,
+    assumptions: Assumptions,
+    knowledge: Knowledge,
+) -> Decimal | None:
+    """Price of the cheapest system, by the search alone; None when there is none."""
+    servers = servers_for(catalog)
+    goals = (1.0,)
+    tables = _tables(workload, catalog, assumptions, knowledge, servers, goals)
+    found, _refusals = _search(workload, catalog, assumptions, tables, servers, goals)
+    return min((draft.price_eur for draft in found if draft.is_backed), default=None)
 
 
 def _assumptions_used(systems: Sequence[SizedSystem]) -> tuple[str, ...]:
