@@ -130,7 +130,7 @@ def _totals(sheet: Worksheet, row: int, subtotals: list[str], rate_pct: Decimal)
 
 def _text(sheet: Worksheet, row: int, column: int, words: str) -> Cell:
     """Words stay words: a name that begins with '=' is no formula."""
-    cell = cast(Cell, sheet.cell(row, column))
+    cell = sheet.cell(row, column)
     cell.value = words
     cell.data_type = "s"
     return cell
