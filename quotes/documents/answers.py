@@ -18,9 +18,7 @@ type Part = LanguageService | RateService | LanguageTraining | RateTraining
 
 def answers(workload: Workload) -> list[tuple[str, str]]:
     """Label and value of everything that bounds the system. Call it in the reader's language."""
-    rows = [
-        (load_name(part.name), formats.say(asked(part))) for part in (*workload.services, *workload.jobs)
-    ]
+    rows = [(load_name(part.name), formats.say(asked(part))) for part in (*workload.services, *workload.jobs)]
     site, growth = workload.site, workload.growth
     if site.power_available_kw is not None:
         rows.append((_("Power available"), formats.quantity(site.power_available_kw, "kW", 3)))
@@ -79,9 +77,7 @@ def _large(value: float) -> Message | Quantity:
 
 
 def _time(hours: float) -> Quantity:
-    return (
-        Quantity(value=hours / 24, unit="days") if hours >= 72 else Quantity(value=hours, unit="hours")
-    )
+    return Quantity(value=hours / 24, unit="days") if hours >= 72 else Quantity(value=hours, unit="hours")
 
 
 def _model(part: LanguageService | LanguageTraining) -> Message | str:
