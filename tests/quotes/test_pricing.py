@@ -46,18 +46,29 @@ def test_discount_never_raises_a_line(quantity: int, unit: Decimal, discount: De
 
 
 def line(**changes: object) -> PricedLine:
-    values = {"sku": "A", "name": "A", "role": LineRole.SERVER, "group": "node", "quantity": 1, "unit_eur": Decimal(1)}
+    values = {
+        "sku": "A",
+        "name": "A",
+        "role": LineRole.SERVER,
+        "group": "node",
+        "quantity": 1,
+        "unit_eur": Decimal(1),
+    }
     return PricedLine.of(**(values | changes))  # type: ignore[arg-type]
 
 
 @given(
     st.lists(
-        st.tuples(st.integers(1, 99), amounts, percentages, st.sampled_from(["node", "fabric", "services"])), min_size=1
+        st.tuples(st.integers(1, 99), amounts, percentages, st.sampled_from(["node", "fabric", "services"])),
+        min_size=1,
     )
 )
 def test_lines_groups_and_total_agree(rows: list[tuple[int, Decimal, Decimal, str]]) -> None:
     system = priced(
-        (line(quantity=q, unit_eur=unit, discount_pct=discount, group=group) for q, unit, discount, group in rows),
+        (
+            line(quantity=q, unit_eur=unit, discount_pct=discount, group=group)
+            for q, unit, discount, group in rows
+        ),
         Decimal(21),
     )
     subtotals = [subtotal for _, subtotal in system.groups.values()]
