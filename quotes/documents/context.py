@@ -1,5 +1,6 @@
 """What the document's templates get: the same arrangement as the proposal page, for paper."""
 
+import re
 from base64 import b64encode
 from collections.abc import Iterable, Iterator
 from typing import Any, NamedTuple
@@ -7,7 +8,7 @@ from typing import Any, NamedTuple
 from django.utils.safestring import SafeString
 from django.utils.translation import gettext as _
 
-from catalog.quantity import Quantity, Span
+from catalog.quantity import Message, Quantity, Span
 from configurator import formats
 from quotes.document_data import Address, IssuedDocument
 from quotes.documents import drawings
@@ -20,6 +21,7 @@ from quotes.sizing.trace import Figure, Severity
 
 COLUMN = 600  # of a drawing over the whole column, px; printed there, its text measures 9.5 and 8 pt
 BAR = 240  # of a drawing in the right-hand column of a table
+DESCRIPTION = re.compile(r"</title><desc[^>]*>(.*?)</desc>")
 DEFAULT_ACCENT = "#0b5563"
 
 
@@ -82,10 +84,12 @@ def document_context(document: IssuedDocument) -> dict[str, Any]:
         "bill": bill(document.prices),
         "loads": [_load(load, document, number) for number, load in enumerate(page["loads"], 1)],
         # One load that fills every server needs no map.
-        "placement_drawing": page["placement_drawing"] if len(page["loads"]) > 1 else "",
+        "placement_drawing": drawn(page["placement_drawing"]) if len(page["loads"]) > 1 else "",
+        "rack_drawing": drawn(page["rack_drawing"]),
+        "network_drawing": drawn(page["network_drawing"]),
         "growth": document.system.growth if _grows(document) else (),
         "power": power_page(document),
-        "answer": glued(formats.say(document.system.answer)),
+        "answer": glued(formats.say(answer(document))),
         "cost_chart": cost_chart(document.system.economics),
         "findings": [found for found in document.proposal.sizing.findings if found.severity != Severity.INFO],
         "notes": [found for found in document.proposal.sizing.findings if found.severity == Severity.INFO],
@@ -96,6 +100,11 @@ def document_context(document: IssuedDocument) -> dict[str, Any]:
         "has_discount": discounted,
         "price_columns": 4 if discounted else 3,
     }
+
+
+def drawn(svg: str) -> SafeString:
+    """A drawing whose title also says what its description says: WeasyPrint reads only the title aloud."""
+    return SafeString(DESCRIPTION.sub(r": \1</title>", svg))  # noqa: S308 (our own drawings, escaped there)
 
 
 def logo(svg: str) -> str:
@@ -129,6 +138,18 @@ def power_page(document: IssuedDocument) -> dict[str, str]:
         "provision": watts(power.provision_w),
         "expected": watts(power.expected_w),
     }
+
+
+def answer(document: IssuedDocument) -> Message:
+    """The one sentence, with the price of this quote instead of the list price that it was sized with."""
+    said = document.system.answer
+    params = {
+        name: value.model_copy(update={"value": float(document.net_eur)})
+        if isinstance(value, Quantity) and value.unit == "EUR"
+        else value
+        for name, value in said.params.items()
+    }
+    return said.model_copy(update={"params": params})
 
 
 def glued(sentence: str) -> str:
@@ -200,7 +221,7 @@ def _load(load: Any, document: IssuedDocument, number: int) -> dict[str, Any]:
         "name": load_name(option.load),
         "option": option,
         "asked": asked_of(part),
-        "bar": SafeString(bar),
+        "bar": drawn(bar),
         "promises": list(_promises(option, part, number)),
         "behind": [_behind(figure) for figure in option.figures],
     }
@@ -213,7 +234,7 @@ def asked_of(part: Any) -> str:
 def _promises(option: LoadOption, part: Any, number: int) -> Iterator[Promise]:
     for index, (speed, bar) in enumerate(zip(speeds(option), _bars(option, part), strict=True)):
         estimate, scale, unit, wish, less = bar
-        drawn = drawings.interval_bar(
+        picture = drawings.interval_bar(
             estimate.low / scale,
             estimate.high / scale,
             wish / scale if wish else None,
@@ -223,7 +244,7 @@ def _promises(option: LoadOption, part: Any, number: int) -> Iterator[Promise]:
             key=f"speed-{number}-{index}",
             width=BAR,
         )
-        yield Promise(speed.label, speed.promise, speed.bounds, SafeString(drawn))
+        yield Promise(speed.label, speed.promise, speed.bounds, drawn(picture))
 
 
 def _bars(option: LoadOption, part: Any) -> Iterator[tuple[Estimate, float, str, float | None, bool]]:
@@ -266,8 +287,8 @@ def cost_chart(money: Economics | None) -> SafeString:
     band = None
     if money.break_even_low is not None and money.break_even_high is not None:
         band = (money.break_even_low, money.break_even_high)
-    height = 240 if money.curve.cloud_eur else 180
-    return SafeString(
+    height = 220 if money.curve.cloud_eur else 180
+    return drawn(
         drawings.cost_curve(
             money.curve, money.break_even_month, band, READER, key="costs", width=COLUMN, height=height
         )
