@@ -130,13 +130,13 @@ def _totals(sheet: Worksheet, row: int, subtotals: list[str], rate_pct: Decimal)
 
 def _text(sheet: Worksheet, row: int, column: int, words: str) -> Cell:
     """Words stay words: a name that begins with '=' is no formula."""
-    cell = sheet.cell(row, column)
+    cell = cast(Cell, sheet.cell(row, column))
     cell.value = words
     cell.data_type = "s"
     return cell
 
 
 def _amount(sheet: Worksheet, row: int, formula: str) -> Cell:
-    cell = cast(Cell, sheet.cell(row, 6, formula))
+    cell = sheet.cell(row, 6, formula)
     cell.number_format = EURO
     return cell
