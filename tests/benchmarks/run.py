@@ -1,7 +1,8 @@
-"""`make bench`: what a visitor waits for, against its budget. Prints minimum and median of several runs.
+"""`make bench`: what a visitor waits for, against its budget.
 
-Budgets are goals on a quiet two-core machine; a figure above its budget is marked and makes the exit status 1 only with
-`--strict`, so that a busy machine does not fail a build.
+Prints the time on the clock (least and median of several runs) and the median of the processor time, which a busy
+machine does not stretch. Budgets are goals on a quiet two-core machine: a processor time above its budget is marked,
+and makes the exit status 1 only with `--strict`, so that a busy machine does not fail a build.
 """
 
 import argparse
@@ -10,9 +11,11 @@ import resource
 import sys
 from collections.abc import Callable
 from datetime import date
+from io import StringIO
+from itertools import count
 from pathlib import Path
 from statistics import median
-from time import perf_counter
+from time import perf_counter, process_time
 from typing import NamedTuple
 
 ROOT = Path(__file__).resolve().parent.parent.parent
@@ -27,18 +30,24 @@ class Measured(NamedTuple):
     name: str
     minimum_ms: float
     median_ms: float
+    processor_ms: float
     budget_ms: float
+
+    @property
+    def is_over(self) -> bool:
+        return self.processor_ms > self.budget_ms
 
 
 def measure(name: str, budget_ms: float, work: Callable[[], object], rounds: int = 15) -> Measured:
     """Time `work` after one warm-up round."""
     work()
-    times = []
+    times, processor = [], []
     for _round in range(rounds):
-        start = perf_counter()
+        start, begun = perf_counter(), process_time()
         work()
         times.append((perf_counter() - start) * 1000)
-    return Measured(name, min(times), median(times), budget_ms)
+        processor.append((process_time() - begun) * 1000)
+    return Measured(name, min(times), median(times), median(processor), budget_ms)
 
 
 def searches() -> list[Measured]:
@@ -61,7 +70,7 @@ def searches() -> list[Measured]:
 
 
 def pages() -> list[Measured]:
-    """A step of the questionnaire, the living estimate and the PDF, through Django on an in-memory database."""
+    """A step of the questionnaire, the living estimate, the proposal and the PDF, on a database in memory."""
     import django
     from django.core.management import call_command
     from django.test.utils import setup_databases, setup_test_environment
@@ -69,27 +78,38 @@ def pages() -> list[Measured]:
     django.setup()
     setup_test_environment()
     setup_databases(verbosity=0, interactive=False)
-    call_command("load_catalog", verbosity=0)
+    for command in ("load_catalog", "make_demo"):
+        call_command(command, stdout=StringIO())
 
     from django.test import Client
     from django.urls import reverse
 
     from catalog.snapshot import snapshot
-    from configurator.models import Draft
     from quotes import services
     from quotes.documents.pdf import render_pdf
-    from quotes.management.commands.make_demo import demo_quote
-    from tests.configurator.scenario_answers import SCENARIO_ANSWERS
+    from quotes.models import Quote
 
-    draft = Draft.objects.create(answers=SCENARIO_ANSWERS["municipality"], language="nl")
-    client = Client()
-    step = reverse("wizard:step", args=[draft.token, "site"])
-    proposal = reverse("quotes:proposal", args=[draft.token])
-    document = services.document_of(demo_quote(draft))
+    quote = Quote.objects.get(reference="DEMO-1")
+    document, token, visitor = services.document_of(quote), quote.draft.token, Client()
+    slug = "load-document-chat"
+    step = reverse("wizard:step", args=[token, slug])
+    estimate = reverse("quotes:estimate", args=[token])
+    proposal = reverse("quotes:proposal", args=[token])
+    people = count(60)
+
+    def get(address: str) -> None:
+        assert visitor.get(address).status_code == 200
+
+    def type_on() -> None:
+        """Another number of people every time, so that no answer waits in the cache."""
+        answer = visitor.post(estimate, {"step": slug, "at_once": str(next(people))})
+        assert answer.status_code == 200
+
     return [
         measure("catalog snapshot, cached", 5, snapshot),
-        measure("questionnaire step", 30, lambda: client.get(step)),
-        measure("proposal page, cached sizing", 150, lambda: client.get(proposal)),
+        measure("questionnaire step", 30, lambda: get(step)),
+        measure("estimate after a change", 200, type_on),
+        measure("proposal page, cached sizing", 150, lambda: get(proposal)),
         measure("PDF", 1500, lambda: render_pdf(document), rounds=5),
     ]
 
@@ -99,13 +119,13 @@ def main() -> int:
     parser.add_argument("--strict", action="store_true", help="exit 1 when a budget is exceeded")
     strict = parser.parse_args().strict
     rows = searches() + pages()
-    print(f"{'':40}{'minimum':>10}{'median':>10}{'budget':>10}")
+    print(f"{'milliseconds':32}{'least':>10}{'median':>10}{'processor':>12}{'budget':>10}")
     for row in rows:
-        mark = "" if row.median_ms <= row.budget_ms else "  over"
-        print(f"{row.name:40}{row.minimum_ms:8.1f}ms{row.median_ms:8.1f}ms{row.budget_ms:8.0f}ms{mark}")
+        times = f"{row.minimum_ms:10.1f}{row.median_ms:10.1f}{row.processor_ms:12.1f}{row.budget_ms:10.0f}"
+        print(f"{row.name:32}{times}{'  over' if row.is_over else ''}")
     memory_mib = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
-    print(f"{'memory of the process, at most':40}{memory_mib:8.0f}MiB")
-    return 1 if strict and any(row.median_ms > row.budget_ms for row in rows) else 0
+    print(f"{'memory of the process, at most':32}{memory_mib:10.0f} MiB")
+    return 1 if strict and any(row.is_over for row in rows) else 0
 
 
 if __name__ == "__main__":
