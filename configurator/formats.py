@@ -16,7 +16,7 @@ from babel.dates import format_date
 from babel.numbers import format_currency, format_decimal
 from django.utils.translation import get_language, gettext, ngettext
 
-from catalog.quantity import Message, Money, Quantity, Span
+from catalog.quantity import Message, Money, Quantity, Span, noop
 
 THIN = "\N{NARROW NO-BREAK SPACE}"
 DASH = "\N{EN DASH}"
@@ -110,6 +110,7 @@ COUNTED: dict[str, Callable[[int], str]] = {
     "bytes": lambda n: ngettext("byte", "bytes", n),
     "units": lambda n: ngettext("unit", "units", n),
 }
+WORDS = frozenset({noop("h"), noop("million"), noop("billion")})  # the same for one and for many
 _SINGULAR = {word[:-1]: word for word in COUNTED if word.endswith("s")}
 
 
@@ -122,8 +123,8 @@ def unit_name(unit: str, value: Number = 2) -> str:
 
 
 def _word(word: str, count: int) -> str:
-    if word == "h":
-        return gettext("h")
+    if word in WORDS:
+        return gettext(word)
     if word in _SINGULAR:
         return COUNTED[_SINGULAR[word]](1)
     return COUNTED[word](count) if word in COUNTED else word

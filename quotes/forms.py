@@ -9,13 +9,13 @@ from configurator.formats import locale
 from quotes.models import Quote
 from quotes.pricing.vat import EU_COUNTRIES, SELLER_COUNTRY, is_vat_id, normal_vat_id
 
+NO_COUNTRIES = {"EU", "EZ", "QO", "UN", "XA", "XB", "ZZ"}  # unions, regions and test codes of CLDR
+
 
 def countries() -> list[tuple[str, str]]:
     """ISO 3166 code and name in the reader's language: the seller's own first, then by name."""
     named = {code: name for code, name in locale().territories.items() if len(code) == 2 and code.isalpha()}
-    rest = sorted(
-        (name, code) for code, name in named.items() if code not in {SELLER_COUNTRY, "EU", "EZ", "UN", "ZZ"}
-    )
+    rest = sorted((name, code) for code, name in named.items() if code not in {SELLER_COUNTRY, *NO_COUNTRIES})
     return [(SELLER_COUNTRY, named[SELLER_COUNTRY]), *((code, name) for name, code in rest)]
 
 

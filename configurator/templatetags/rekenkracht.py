@@ -9,7 +9,7 @@ from django import template
 from django.forms import BaseForm, BoundField, CheckboxInput, CheckboxSelectMultiple, RadioSelect
 from django.template.loader import render_to_string
 from django.utils.safestring import SafeString
-from django.utils.translation import gettext, gettext_lazy
+from django.utils.translation import gettext, gettext_lazy, pgettext_lazy
 
 from catalog.quantity import Money
 from configurator import bars, formats
@@ -189,6 +189,39 @@ FINDING_NAMES = {
     "refusal": gettext_lazy("Not possible"),
     "good": gettext_lazy("Good"),
 }
+
+
+SOURCES = {
+    "above": pgettext_lazy("source", "above"),
+    "answer": pgettext_lazy("source", "answer"),
+    "assumption": pgettext_lazy("source", "assumption"),
+    "bill of materials": pgettext_lazy("source", "bill of materials"),
+    "calibration": pgettext_lazy("source", "calibration"),
+    "catalog": pgettext_lazy("source", "catalog"),
+    "cheapest of all": pgettext_lazy("source", "cheapest of all"),
+    "computed": pgettext_lazy("source", "computed"),
+    "figure above": pgettext_lazy("source", "figure above"),
+    "load profile": pgettext_lazy("source", "load profile"),
+    "measured rows": pgettext_lazy("source", "measured rows"),
+    "sizing": pgettext_lazy("source", "sizing"),
+    "sizing on the rented accelerator": pgettext_lazy("source", "sizing on the rented accelerator"),
+    "planning value of docs/sizing/rates.md": pgettext_lazy(
+        "source", "planning value of docs/sizing/rates.md"
+    ),
+}
+ENGINES = {"vllm": "vLLM", "sglang": "SGLang", "trtllm": "TensorRT-LLM"}
+
+
+@register.filter
+def origin(source: str) -> str:
+    """Where an input of a figure comes from; the name of a publication stays as it is."""
+    return str(SOURCES.get(source, source))
+
+
+@register.filter
+def engine_name(engine: str) -> str:
+    """An engine as its makers write it."""
+    return ENGINES.get(engine, engine)
 
 
 @register.inclusion_tag("parts/badge.html")

@@ -31,7 +31,7 @@ def facts_of(key: str) -> dict[str, str]:
         "label": _(facts["label"]),
         "default": amount("default"),
         "range": formats.span(facts["low"], facts["high"], facts["unit"], DIGITS),
-        "source": f"{facts['source']} ({facts['year']})",
+        "source": f"{_(facts['source'])} ({facts['year']})",
     }
 
 

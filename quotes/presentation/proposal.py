@@ -222,7 +222,7 @@ def _assumed(facts: Mapping[str, Any]) -> Assumed:
     return Assumed(
         label=_(facts["label"]),
         value=formats.say(Quantity(value=facts["value"], unit=facts["unit"], digits=4)),
-        source=facts["source"],
+        source=_(facts["source"]),
         year=facts["year"],
         changed=facts["value"] != facts["default"],
     )

@@ -220,7 +220,7 @@ def _time_figures(plan: Plan, option: LoadOption, assumptions: Assumptions) -> t
         formula="tokens / (GPUs × tokens/s per GPU × goodput) + start",
         inputs=(
             _input(noop("tokens"), plan.tokens / 1e6, "million", source=_ANSWER, digits=4),
-            _input("GPUs", option.gpus, ""),
+            _input(noop("GPUs"), option.gpus, ""),
             _input(noop("time that the run may take"), plan.available_h, "hours", source=_ANSWER),
             _input(noop("training time kept, failures apart"), 100 * assumptions.training_goodput_fraction, "%",
                    assumption="training_goodput_fraction"),

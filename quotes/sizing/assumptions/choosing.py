@@ -45,5 +45,7 @@ class ChoosingAssumptions(Frozen):
         low=0,
         high=0.5,
         label=noop("Half the width of the price band beside the questionnaire, as a part of the price"),
-        source=noop("own choice: what list prices move between a first talk and an order; the quote itself is exact"),
+        source=noop(
+            "own choice: what list prices move between a first talk and an order; the quote itself is exact"
+        ),
     )

@@ -11,7 +11,9 @@ class EconomicAssumptions(Frozen):
         low=0.05,
         high=0.60,
         label=noop("Electricity for a business, taxes and grid included, without VAT"),
-        source="CBS table 81309NED, non-household 500–2,000 MWh: 0.177 in 2022; planning guides of 2026 use 0.15–0.25",
+        source=noop(
+            "CBS table 81309NED, non-household 500–2,000 MWh: 0.177 in 2022; planning guides of 2026 use 0.15–0.25"
+        ),
     )
     electricity_band_pct: float = assume(
         25,
@@ -19,7 +21,7 @@ class EconomicAssumptions(Frozen):
         low=0,
         high=100,
         label=noop("Uncertainty of the electricity price, either way"),
-        source="band 0.15–0.25 EUR/kWh of planning guides of 2026",
+        source=noop("band 0.15–0.25 EUR/kWh of planning guides of 2026"),
     )
     pue_own_room: float = assume(
         1.5,
@@ -27,7 +29,7 @@ class EconomicAssumptions(Frozen):
         low=1.0,
         high=3.0,
         label=noop("Energy for cooling and losses in an own server room (PUE)"),
-        source="planning guide of September 2026: small sites 1.4–1.6",
+        source=noop("planning guide of September 2026: small sites 1.4–1.6"),
     )
     pue_colocation: float = assume(
         1.3,
@@ -35,7 +37,7 @@ class EconomicAssumptions(Frozen):
         low=1.0,
         high=2.0,
         label=noop("Energy for cooling and losses in a data centre (PUE)"),
-        source="Amsterdam requires 1.3 or better of data centres",
+        source=noop("Amsterdam requires 1.3 or better of data centres"),
     )
     colocation_eur_per_kw_month: float = assume(
         200,
@@ -43,7 +45,7 @@ class EconomicAssumptions(Frozen):
         low=50,
         high=600,
         label=noop("Colocation per kW and month, energy excluded"),
-        source="own planning value; published indications run from EUR 150 to 450",
+        source=noop("own planning value; published indications run from EUR 150 to 450"),
     )
     administration_h_per_month: float = assume(
         6,
@@ -51,7 +53,7 @@ class EconomicAssumptions(Frozen):
         low=0,
         high=400,
         label=noop("Administration of one GPU server, hours a month"),
-        source="own planning value, 4–10",
+        source=noop("own planning value, 4–10"),
     )
     administration_cluster_h_per_month: float = assume(
         24,
@@ -59,7 +61,7 @@ class EconomicAssumptions(Frozen):
         low=0,
         high=400,
         label=noop("Administration of a cluster, hours a month beside each server"),
-        source="own planning value",
+        source=noop("own planning value"),
     )
     administration_extra_h_per_node: float = assume(
         2,
@@ -67,7 +69,7 @@ class EconomicAssumptions(Frozen):
         low=0,
         high=40,
         label=noop("Administration of each further server, hours a month"),
-        source="own planning value",
+        source=noop("own planning value"),
     )
     administration_eur_per_h: float = assume(
         95,
@@ -75,7 +77,7 @@ class EconomicAssumptions(Frozen):
         low=20,
         high=300,
         label=noop("Administration per hour, own staff"),
-        source="own planning value",
+        source=noop("own planning value"),
     )
     cloud_administration_h_per_month: float = assume(
         4,
@@ -83,7 +85,7 @@ class EconomicAssumptions(Frozen):
         low=0,
         high=400,
         label=noop("Administration of rented machines, hours a month"),
-        source="own planning value",
+        source=noop("own planning value"),
     )
     spares_pct_per_year: float = assume(
         1,
@@ -91,7 +93,7 @@ class EconomicAssumptions(Frozen):
         low=0,
         high=10,
         label=noop("Spare parts and repairs a year, of the purchase price"),
-        source="own planning value; the support contract covers the rest",
+        source=noop("own planning value; the support contract covers the rest"),
     )
     support_included_years: float = assume(
         3,
@@ -99,7 +101,7 @@ class EconomicAssumptions(Frozen):
         low=1,
         high=5,
         label=noop("Years of support in the purchase"),
-        source="the support contracts of the seed catalog",
+        source=noop("the support contracts of the seed catalog"),
     )
     coolant_eur_per_rack_year: float = assume(
         1450,
@@ -107,7 +109,7 @@ class EconomicAssumptions(Frozen):
         low=0,
         high=10_000,
         label=noop("Coolant and its yearly check, per liquid-cooled rack"),
-        source="demonstration price of the seed catalog",
+        source=noop("demonstration price of the seed catalog"),
     )
     residual_pct: float = assume(
         10,
@@ -115,7 +117,7 @@ class EconomicAssumptions(Frozen):
         low=0,
         high=60,
         label=noop("Residual value at the end, of the purchase price"),
-        source="planning value 0–20 % after four years",
+        source=noop("planning value 0–20 % after four years"),
     )
     cloud_price_band_pct: float = assume(
         25,
@@ -123,7 +125,7 @@ class EconomicAssumptions(Frozen):
         low=0,
         high=80,
         label=noop("Uncertainty of the cloud price over the horizon, either way"),
-        source="list prices of one instance fell 44 % from 2023 to 2025; providers differ threefold",
+        source=noop("list prices of one instance fell 44 % from 2023 to 2025; providers differ threefold"),
     )
     cloud_price_age_days: float = assume(
         180,
@@ -131,7 +133,7 @@ class EconomicAssumptions(Frozen):
         low=7,
         high=1000,
         label=noop("Age from which a cloud price counts as old"),
-        source="own choice; list prices of one instance moved 44 % in two years",
+        source=noop("own choice; list prices of one instance moved 44 % in two years"),
     )
     utilisation_band_pct: float = assume(
         20,
@@ -139,7 +141,7 @@ class EconomicAssumptions(Frozen):
         low=0,
         high=80,
         label=noop("Uncertainty of how much the system is used, either way"),
-        source="own planning value",
+        source=noop("own planning value"),
     )
     office_hours_per_week: float = assume(
         45,
@@ -147,7 +149,7 @@ class EconomicAssumptions(Frozen):
         low=1,
         high=168,
         label=noop("Busy hours a week: office hours"),
-        source="five days of nine hours",
+        source=noop("five days of nine hours"),
     )
     extended_hours_per_week: float = assume(
         84,
@@ -155,7 +157,7 @@ class EconomicAssumptions(Frozen):
         low=1,
         high=168,
         label=noop("Busy hours a week: days and evenings"),
-        source="seven days of twelve hours",
+        source=noop("seven days of twelve hours"),
     )
     night_hours_per_week: float = assume(
         60,
@@ -163,8 +165,13 @@ class EconomicAssumptions(Frozen):
         low=1,
         high=168,
         label=noop("Busy hours a week: nights"),
-        source="five nights of twelve hours",
+        source=noop("five nights of twelve hours"),
     )
     hours_per_month: float = assume(
-        730, unit="h", low=720, high=744, label=noop("Hours in a month"), source="8,760 hours a year / 12"
+        730,
+        unit="h",
+        low=720,
+        high=744,
+        label=noop("Hours in a month"),
+        source=noop("8,760 hours a year / 12"),
     )

@@ -5,10 +5,10 @@ from typing import Any
 from catalog.quantity import Frozen, noop
 from quotes.sizing.assumptions.base import assume
 
-GUIDE = "planning guide for AI servers, September 2026"
-OWN = "own choice of the makers of this configurator"
-BUILDS = "practice in the twelve checked complete systems of the seed catalog"
-REFERENCE = "vendors' reference architectures for clusters"
+GUIDE = noop("planning guide for AI servers, September 2026")
+OWN = noop("own choice of the makers of this configurator")
+BUILDS = noop("practice in the twelve checked complete systems of the seed catalog")
+REFERENCE = noop("vendors' reference architectures for clusters")
 
 
 def _count(default: float, low: float, high: float, label: str, source: str, unit: str = "") -> Any:
@@ -23,7 +23,7 @@ class HardwareAssumptions(Frozen):
         low=0.85,
         high=0.98,
         label=noop("Efficiency of the power supplies"),
-        source="80 PLUS Titanium class",
+        source=noop("80 PLUS Titanium class"),
     )
     load_factor_fraction: float = assume(
         0.75,
@@ -31,14 +31,14 @@ class HardwareAssumptions(Frozen):
         low=0.3,
         high=1,
         label=noop("Average load as a share of the calculated maximum"),
-        source="coincidence factor 0.7–0.8 of a planning guide of September 2026",
+        source=noop("coincidence factor 0.7–0.8 of a planning guide of September 2026"),
     )
     part_power_unknown_w: float = _count(
         25,
         5,
         150,
         noop("Power of a network card or drive whose figure is unknown"),
-        "upper end of the drives and network cards in the seed catalog",
+        noop("upper end of the drives and network cards in the seed catalog"),
         "W",
     )
     dimm_power_w: float = _count(
@@ -53,7 +53,7 @@ class HardwareAssumptions(Frozen):
         1,
         64,
         noop("CPU cores per accelerator, when the load does not say"),
-        "rule of thumb 28–44 cores per server of eight (language, vision), plus room",
+        noop("rule of thumb 28–44 cores per server of eight (language, vision), plus room"),
         "cores",
     )
     cpu_cores_base_count: float = _count(
@@ -64,14 +64,14 @@ class HardwareAssumptions(Frozen):
         1,
         4,
         noop("Host memory as a multiple of accelerator memory for training, when the load does not say"),
-        "common rule of system builders; published training hosts carry 1.4–2.8 times",
+        noop("common rule of system builders; published training hosts carry 1.4–2.8 times"),
     )
     ram_serving_factor: float = _count(
         1,
         0.25,
         4,
         noop("Host memory as a multiple of accelerator memory for serving, when the load does not say"),
-        "rule of thumb: at least the accelerator memory",
+        noop("rule of thumb: at least the accelerator memory"),
     )
     ram_floor_factor: float = _count(
         0.5,
@@ -93,7 +93,7 @@ class HardwareAssumptions(Frozen):
         1,
         100,
         noop("Ordinary network bandwidth per accelerator"),
-        "at least 1 GB/s read per accelerator (storage vendors' guideline)",
+        noop("at least 1 GB/s read per accelerator (storage vendors' guideline)"),
         "Gbit/s",
     )
     # ── clusters ──
@@ -110,7 +110,7 @@ class HardwareAssumptions(Frozen):
         1,
         64,
         noop("Leaf switches from which fabric managers take ports of their own"),
-        "below one leaf per rail a switch runs the subnet manager itself",
+        noop("below one leaf per rail a switch runs the subnet manager itself"),
     )
     fabric_manager_ports_count: float = _count(
         4, 0, 16, noop("Ports that the fabric managers take"), REFERENCE
@@ -156,20 +156,20 @@ class HardwareAssumptions(Frozen):
     # ── storage ──
     checkpoints_kept_count: float = _count(3, 1, 100, noop("Checkpoints kept on storage"), OWN)
     storage_fill_fraction: float = _count(
-        0.85, 0.5, 1, noop("How full storage may become"), "common guidance of file-system vendors"
+        0.85, 0.5, 1, noop("How full storage may become"), noop("common guidance of file-system vendors")
     )
     storage_read_gb_s_per_gpu: float = _count(
         1,
         0.05,
         25,
         noop("Least read bandwidth of shared storage per training accelerator"),
-        "storage vendors' guideline",
+        noop("storage vendors' guideline"),
         "GB/s",
     )
     # ── racks, feeds, cooling ──
-    feed_volts: float = _count(230, 200, 240, noop("Voltage of one phase"), "European low voltage", "V")
+    feed_volts: float = _count(230, 200, 240, noop("Voltage of one phase"), noop("European low voltage"), "V")
     feed_load_fraction: float = _count(
-        0.8, 0.5, 1, noop("Continuous load of a feed as a share of its breaker"), "80 % rule"
+        0.8, 0.5, 1, noop("Continuous load of a feed as a share of its breaker"), noop("80 % rule")
     )
     feed_pairs_most_count: float = _count(
         4, 1, 8, noop("Feed pairs that one server or rack may need at most"), OWN
@@ -187,7 +187,7 @@ class HardwareAssumptions(Frozen):
         5,
         40,
         noop("Power per rack up to which room air is used"),
-        "practical air limit 20–30 kW per rack in published sources",
+        noop("practical air limit 20–30 kW per rack in published sources"),
         "kW",
     )
     rack_rear_door_kw: float = _count(
@@ -195,7 +195,7 @@ class HardwareAssumptions(Frozen):
         15,
         60,
         noop("Power per rack up to which a rear-door heat exchanger is used"),
-        "midpoint between upgraded air and direct liquid cooling; doors carry 20–50 kW",
+        noop("midpoint between upgraded air and direct liquid cooling; doors carry 20–50 kW"),
         "kW",
     )
     rack_liquid_kw: float = _count(
@@ -203,6 +203,6 @@ class HardwareAssumptions(Frozen):
         40,
         250,
         noop("Power per rack up to which direct liquid cooling is used"),
-        "reference rack of eight liquid-cooled servers: 115 kW",
+        noop("reference rack of eight liquid-cooled servers: 115 kW"),
         "kW",
     )

@@ -5,7 +5,7 @@ from typing import Any
 from catalog.quantity import Frozen, noop
 from quotes.sizing.assumptions.base import assume
 
-OWN = "own planning value"
+OWN = noop("own planning value")
 
 
 def _value(default: float, low: float, high: float, unit: str, label: str, source: str) -> Any:
@@ -31,7 +31,7 @@ class RateAssumptions(Frozen):
         300,
         "Mpixel/s",
         noop("JPEG decoding per CPU core"),
-        "imread-benchmark 2026: 540–860 photographs of about 0.2 megapixel a second per x86 thread",
+        noop("imread-benchmark 2026: 540–860 photographs of about 0.2 megapixel a second per x86 thread"),
     )
     augmentation_factor: float = _value(
         2.5,
@@ -39,7 +39,7 @@ class RateAssumptions(Frozen):
         6,
         "",
         noop("CPU work of preparing a training image, as a multiple of decoding it"),
-        OWN + ", 2–3",
+        noop("own planning value, 2–3"),
     )
     host_cores_per_gpu_max_count: float = _value(
         16, 4, 64, "cores", noop("CPU cores per accelerator that a server can spend on preparing data"), OWN
@@ -50,7 +50,7 @@ class RateAssumptions(Frozen):
         1000,
         "frames/s",
         noop("Video decoding per hardware decoder, 1080p"),
-        "about 2,500 frames/s for the seven decoders of an H100 (low confidence)",
+        noop("about 2,500 frames/s for the seven decoders of an H100 (low confidence)"),
     )
     video_fps_per_core: float = _value(
         60,
@@ -66,7 +66,7 @@ class RateAssumptions(Frozen):
         1,
         "",
         noop("Speed kept at each doubling of accelerators in one server"),
-        "range 0.9–0.97 per server",
+        noop("range 0.9–0.97 per server"),
     )
     training_scaling_between_fraction: float = _value(
         0.9, 0.6, 1, "", noop("Speed kept at each doubling of servers"), OWN
@@ -86,5 +86,5 @@ class RateAssumptions(Frozen):
         350,
         "W",
         noop("Power of a card up to which it may go into an edge box"),
-        "cards fed by the slot alone",
+        noop("cards fed by the slot alone"),
     )

@@ -164,11 +164,11 @@ def _service_figures(
         )
     needed = Figure(
         key="accelerators",
-        label=Message.of(noop("Accelerators for {load}"), load=service.name),
+        label=Message.of(noop("Accelerators needed")),
         value=Quantity(value=option.gpus, unit="GPUs", digits=4),
         formula="ceil(items / min(rate × share, decoding)) + spare",
         inputs=tuple(inputs),
-        note=option.limited_by,
+        note=_limited(option.limited_by),
     )
     carries = Figure(
         key="capacity_items_s",
@@ -181,6 +181,10 @@ def _service_figures(
         badge=rate.badge,
     )
     return [needed, carries]
+
+
+def _limited(reason: Message) -> Message:
+    return Message.of(noop("Limited by {reason}."), reason=reason)
 
 
 def _decode_source(model: RateModel, service: RateService, accelerator: AcceleratorSpec) -> tuple[str, str]:
@@ -225,7 +229,7 @@ def _run_figure(option: LoadOption, job: RateTraining, limit: Limit, assumptions
             ),
         ),
         badge=run.badge if run else Badge.EXTRAPOLATED,
-        note=limit.reason,
+        note=_limited(limit.reason),
     )
 
 

@@ -113,9 +113,7 @@ def prepared(job: RateTraining, model: RateModel, rate: Estimate, assumptions: A
         return bound
     cores = assumptions.host_cores_per_gpu_max_count
     fed = cores * _prepared_per_core(job, model, assumptions)
-    host = Limit(
-        fed, Message.of(noop("limited by preparing images on the CPU; decode on the GPU to go faster"))
-    )
+    host = Limit(fed, Message.of(noop("preparing images on the CPU; decode on the GPU to go faster")))
     return min(bound, host, key=lambda limit: limit.items_s)
 
 
