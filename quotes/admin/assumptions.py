@@ -10,8 +10,8 @@ from django.utils.html import format_html
 from django.utils.text import capfirst
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
-from simple_history.admin import SimpleHistoryAdmin
 
+from catalog.admin.base import CatalogAdmin
 from configurator import formats
 from quotes.models import AssumptionOverride
 from quotes.sizing.assumptions import Assumptions, described
@@ -54,9 +54,8 @@ class OverrideForm(forms.ModelForm):
 
 
 @admin.register(AssumptionOverride)
-class AssumptionOverrideAdmin(SimpleHistoryAdmin):
+class AssumptionOverrideAdmin(CatalogAdmin):
     form = OverrideForm
-    object_history_list_template = "catalog/admin/history_list.html"
     change_list_template = "quotes/admin/assumption_change_list.html"
     list_display = ("label", "shown", "default", "range", "source", "changed_at")
     search_fields = ("key", "source")

@@ -8,6 +8,7 @@ from typing import Any, NamedTuple
 from django import forms
 from django.conf import settings
 from django.contrib import admin, messages
+from django.contrib.admin import ActionLocation
 from django.contrib.auth.models import User
 from django.core.exceptions import PermissionDenied
 from django.db import models
@@ -21,8 +22,8 @@ from django.utils.html import format_html, format_html_join
 from django.utils.safestring import SafeString
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy, ngettext
-from simple_history.admin import SimpleHistoryAdmin
 
+from catalog.admin.base import CatalogAdmin
 from configurator import formats
 from quotes import services
 from quotes.models import EventKind, Quote, QuoteLine, QuoteStatus
@@ -206,9 +207,8 @@ EDITABLE = (
 
 
 @admin.register(Quote)
-class QuoteAdmin(SimpleHistoryAdmin):
+class QuoteAdmin(CatalogAdmin):
     change_form_template = "quotes/admin/change_form.html"
-    object_history_list_template = "catalog/admin/history_list.html"
     list_display = (
         "name",
         "organisation",
@@ -276,8 +276,10 @@ class QuoteAdmin(SimpleHistoryAdmin):
     def has_delete_permission(self, request: HttpRequest, obj: Quote | None = None) -> bool:
         return super().has_delete_permission(request, obj) and (obj is None or obj.is_editable)
 
-    def get_actions(self, request: HttpRequest, **kwargs: Any) -> Any:
-        actions = super().get_actions(request, **kwargs)
+    def get_actions(
+        self, request: HttpRequest, action_location: ActionLocation = ActionLocation.CHANGE_LIST
+    ) -> Any:
+        actions = super().get_actions(request, action_location=action_location)
         # Deleting many at once would meet issued ones; a draft is deleted on its own page.
         actions.pop("delete_selected", None)
         return actions

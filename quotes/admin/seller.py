@@ -9,18 +9,15 @@ from django.http import HttpRequest, HttpResponse, HttpResponseRedirect
 from django.urls import reverse
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
-from simple_history.admin import SimpleHistoryAdmin
 
+from catalog.admin.base import CatalogAdmin
 from quotes.models import Seller, TermsDocument, VatRate
-
-HISTORY = "catalog/admin/history_list.html"
 
 
 @admin.register(Seller)
-class SellerAdmin(SimpleHistoryAdmin):
+class SellerAdmin(CatalogAdmin):
     """One row: the list leads straight to it."""
 
-    object_history_list_template = HISTORY
     fieldsets = (
         (gettext_lazy("Look"), {"fields": ["product_name", "accent", "logo_svg"]}),
         (
@@ -66,16 +63,14 @@ class SellerAdmin(SimpleHistoryAdmin):
 
 
 @admin.register(VatRate)
-class VatRateAdmin(SimpleHistoryAdmin):
-    object_history_list_template = HISTORY
+class VatRateAdmin(CatalogAdmin):
     list_display = ("mode", "rate_pct", "from_net_eur", "valid_from", "source")
     list_filter = ("mode",)
     fields = ("mode", ("rate_pct", "from_net_eur"), "valid_from", "text_nl", "text_en", "source")
 
 
 @admin.register(TermsDocument)
-class TermsDocumentAdmin(SimpleHistoryAdmin):
-    object_history_list_template = HISTORY
+class TermsDocumentAdmin(CatalogAdmin):
     list_display = ("title", "version", "language", "valid_from", "sha256")
     list_filter = ("language",)
     fields = ("title", ("version", "language"), "valid_from", "text", "sha256")

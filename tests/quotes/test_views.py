@@ -537,7 +537,7 @@ FIELDS = [
     ),
     step=st.sampled_from(["use", "load-document-chat", "site", "plan", "check", "nowhere", "\x00"]),
 )
-@settings(suppress_health_check=[HealthCheck.function_scoped_fixture], max_examples=40)
+@settings(suppress_health_check=[HealthCheck.function_scoped_fixture], max_examples=20)
 def test_whatever_is_posted_there_is_an_answer(
     garden: tuple[Client, Draft, Quote], given_: dict[str, str], step: str
 ) -> None:

@@ -1,0 +1,416 @@
+"""What sales does with quotes in the admin, and who may not."""
+
+import re
+from collections.abc import Callable
+from decimal import Decimal
+from typing import Any
+
+import pytest
+from django.contrib.auth.models import Permission, User
+from django.http import HttpResponse
+from django.test import Client
+from django.urls import reverse
+
+from quotes import services
+from quotes.admin.quotes import STEPS
+from quotes.models import AssumptionOverride, Quote, QuoteStatus, Seller, TermsDocument, VatRate
+from quotes.sizing.assumptions import Assumptions
+from tests.quotes.conftest import CONTACT
+
+type ClientOf = Callable[[User], Client]
+
+
+@pytest.fixture(autouse=True)
+def _in_english(settings: Any) -> None:
+    settings.LANGUAGE_CODE = "en"
+
+
+@pytest.fixture
+def sales(client_of: ClientOf, saskia: User) -> Client:
+    return client_of(saskia)
+
+
+def list_page() -> str:
+    return reverse("admin:quotes_quote_changelist")
+
+
+def form_page(quote: Quote) -> str:
+    return reverse("admin:quotes_quote_change", args=[quote.pk])
+
+
+def step_page(quote: Quote, name: str) -> str:
+    return reverse("admin:quotes_quote_step", args=[quote.pk, name])
+
+
+def text_of(response: HttpResponse) -> str:
+    return re.sub(r"\s+", " ", response.content.decode())
+
+
+def filled(response: HttpResponse) -> dict[str, Any]:
+    """What a browser would send for the form on a page of the admin, untouched."""
+    data: dict[str, Any] = {}
+    context: Any = response.context
+    forms = [context["adminform"].form]
+    for inline in context["inline_admin_formsets"]:
+        forms += [inline.formset.management_form, *inline.formset.forms]
+    for form in forms:
+        for name in form.fields:
+            value = form[name].value()
+            if value is not None and value is not False:
+                data[form.add_prefix(name)] = value
+    return data
+
+
+# ── the list ────────────────────────────────────────────────────────────────────────────────────────────────────
+
+
+@pytest.mark.parametrize(
+    ("query", "expected"),
+    [
+        ({}, {"A", "B", "C"}),
+        ({"status__exact": "draft"}, {"A"}),
+        ({"status__exact": "issued"}, {"B", "C"}),
+        ({"value": "50000"}, {"A"}),
+        ({"value": "250000"}, {"B"}),
+        ({"value": "more"}, {"C"}),
+        ({"value": "nonsense"}, {"A", "B", "C"}),
+        ({"customer": "B"}, {"B"}),
+        ({"q": "c@customer.example"}, {"C"}),
+        ({"created_at__year": "1999"}, set()),
+    ],
+)
+def test_finding_a_quote(sales: Client, make_quote, query: dict[str, str], expected: set[str]) -> None:
+    for name, status, unit in (("A", "draft", 100), ("B", "issued", 100_000), ("C", "issued", 2_000_000)):
+        quote = make_quote(organisation=name, email=f"{name.lower()}@customer.example")
+        quote.lines.exclude(position=1).delete()
+        quote.lines.update(quantity=1, unit_eur=unit)
+        services.refresh_total(quote)
+        if status == "issued":
+            services.issue(quote, User.objects.get(username="saskia"))
+    response = sales.get(list_page(), query)
+    assert response.status_code == 200
+    assert {quote.organisation for quote in response.context["cl"].result_list} == expected
+
+
+def test_many_quotes_are_never_deleted_together(sales: Client, make_quote) -> None:
+    response = sales.get(list_page())
+    assert "delete_selected" not in text_of(response)
+
+
+# ── one quote ───────────────────────────────────────────────────────────────────────────────────────────────────
+
+
+@pytest.mark.parametrize("status", QuoteStatus.values)
+def test_the_page_of_a_quote_opens_in_every_status(sales: Client, make_quote, status: str) -> None:
+    quote = make_quote(status)
+    response = sales.get(form_page(quote))
+    assert response.status_code == 200
+    shown = {step["url"] for step in response.context["quote_steps"]}
+    for name, step in STEPS.items():
+        assert (step_page(quote, name) in shown) == step.allowed(quote)
+
+
+def test_sales_changes_quantities_prices_and_discount_of_a_draft(sales: Client, make_quote) -> None:
+    quote = make_quote()
+    data = filled(sales.get(form_page(quote)))
+    data |= {
+        "discount_pct": "10", "lines-0-quantity": "3", "lines-0-unit_eur": "1000.00", "lines-1-DELETE": "on",
+        "title": "Better title",
+    }  # fmt: skip
+    before = quote.lines.count()
+    response = sales.post(form_page(quote), data)
+    assert response.status_code == 302, response.context and response.context["errors"]
+    quote.refresh_from_db()
+    first = quote.lines.order_by("position").first()
+    assert quote.title == "Better title"
+    assert (first.quantity, first.unit_eur) == (3, 1000)
+    assert quote.lines.count() == before - 1
+    net = sum((line.net_eur for line in services.lines_of(quote)[0]), Decimal(0))
+    assert quote.net_eur == net
+    shown = text_of(sales.get(form_page(quote)))
+    assert f"€{net:,.2f}" in shown
+
+
+def test_sales_adds_a_line(sales: Client, make_quote) -> None:
+    quote = make_quote()
+    data = filled(sales.get(form_page(quote)))
+    number = int(data["lines-TOTAL_FORMS"])
+    added = {
+        "quantity": "2",
+        "text": "Training on site",
+        "unit_eur": "800",
+        "discount_pct": "0",
+        "position": "99",
+    }
+    data |= {f"lines-{number}-{name}": value for name, value in added.items()}
+    data |= {f"lines-{number}-group": "services", f"lines-{number}-role": "service", f"lines-{number}-id": ""}
+    data |= {f"lines-{number}-quote": quote.pk, "lines-TOTAL_FORMS": number + 1}
+    before = quote.net_eur
+    assert sales.post(form_page(quote), data).status_code == 302
+    quote.refresh_from_db()
+    assert quote.net_eur == before + 1600
+
+
+@pytest.mark.parametrize(
+    ("field", "value"),
+    [("discount_pct", "101"), ("lines-0-quantity", "0"), ("lines-0-unit_eur", "-1"), ("email", "nobody")],
+)
+def test_impossible_values_are_refused_on_the_page(sales: Client, make_quote, field: str, value: str) -> None:
+    quote = make_quote()
+    before = quote.net_eur
+    response = sales.post(form_page(quote), filled(sales.get(form_page(quote))) | {field: value})
+    assert response.status_code == 200
+    assert response.context["errors"]
+    quote.refresh_from_db()
+    assert quote.net_eur == before
+
+
+@pytest.mark.parametrize("status", [status for status in QuoteStatus.values if status != "draft"])
+def test_of_an_issued_quote_only_our_notes_change(sales: Client, make_quote, status: str) -> None:
+    quote = make_quote(status)
+    response = sales.get(form_page(quote))
+    assert set(response.context["adminform"].form.fields) == {"internal_note", "link_expires_on"}
+    assert not response.context["inline_admin_formsets"][0].has_change_permission
+    data = filled(response) | {"title": "Other", "internal_note": "Called", "lines-0-quantity": "9"}
+    before = quote.lines.values_list("quantity", flat=True)
+    assert sales.post(form_page(quote), data).status_code == 302
+    fresh = Quote.objects.get(pk=quote.pk)
+    assert (fresh.title, fresh.internal_note) == (quote.title, "Called")
+    assert list(fresh.lines.values_list("quantity", flat=True)) == list(before)
+
+
+def test_only_a_draft_can_be_deleted(sales: Client, make_quote) -> None:
+    draft, issued = make_quote(), make_quote("issued")
+    remove = reverse("admin:quotes_quote_delete", args=[issued.pk])
+    assert sales.post(remove, {"post": "yes"}).status_code == 403
+    assert (
+        sales.post(reverse("admin:quotes_quote_delete", args=[draft.pk]), {"post": "yes"}).status_code == 302
+    )
+    assert list(Quote.objects.all()) == [issued]
+
+
+def test_a_quote_is_not_made_by_hand(sales: Client, ada: User, client_of: ClientOf) -> None:
+    assert client_of(ada).get(reverse("admin:quotes_quote_add")).status_code == 403
+
+
+# ── steps ───────────────────────────────────────────────────────────────────────────────────────────────────────
+
+
+def test_issuing_asks_once_more(sales: Client, make_quote) -> None:
+    quote = make_quote()
+    asked = sales.get(step_page(quote, "issue"))
+    assert "cannot change any more" in text_of(asked)
+    quote.refresh_from_db()
+    assert quote.status == "draft"
+    response = sales.post(step_page(quote, "issue"), follow=True)
+    quote.refresh_from_db()
+    assert quote.status == "issued"
+    assert f"{quote.full_number} – {quote.organisation} has been issued." in text_of(response)
+
+
+def test_what_stands_in_the_way_of_issuing_is_said_before_and_after(sales: Client, make_quote) -> None:
+    quote = make_quote()
+    Seller.objects.update(iban="")
+    sentence = "First complete the seller&#x27;s details: IBAN."
+    assert sentence in text_of(sales.get(form_page(quote)))
+    assert sentence in text_of(sales.get(step_page(quote, "issue")))
+    response = sales.post(step_page(quote, "issue"))
+    assert response.status_code == 422
+    assert sentence in text_of(response)
+
+
+def test_a_revision_opens_as_a_draft(sales: Client, make_quote) -> None:
+    quote = make_quote("issued")
+    response = sales.post(step_page(quote, "revise"))
+    copy = Quote.objects.get(supersedes=quote)
+    assert response.headers["Location"] == form_page(copy)
+    assert f"draft of revision {copy.full_number}" in text_of(sales.get(form_page(copy)))
+
+
+@pytest.mark.parametrize(
+    ("step", "field", "value"), [("revoke", "link_revoked", True), ("withdraw", "status", "withdrawn")]
+)
+def test_other_steps(sales: Client, make_quote, step: str, field: str, value: Any) -> None:
+    quote = make_quote("issued")
+    assert sales.post(step_page(quote, step)).status_code == 302
+    quote.refresh_from_db()
+    assert getattr(quote, field) == value
+
+
+def test_an_unknown_step_is_refused(sales: Client, make_quote) -> None:
+    assert sales.get(step_page(make_quote(), "celebrate")).status_code == 403
+
+
+def test_the_pdf_is_there_even_when_the_link_is_revoked(sales: Client, make_quote, ada: User) -> None:
+    quote = services.revoke_link(make_quote("issued"), ada)
+    response = sales.get(reverse("admin:quotes_quote_pdf", args=[quote.pk]))
+    assert response.headers["Content-Type"] == "application/pdf"
+    assert quote.full_number in response.headers["Content-Disposition"]
+
+
+# ── who may what ────────────────────────────────────────────────────────────────────────────────────────────────
+
+
+def without(user: User, codename: str) -> User:
+    """The same role without one permission."""
+    granted = list(Permission.objects.filter(group__user=user).exclude(codename=codename))
+    user.groups.clear()
+    user.user_permissions.set(granted)
+    return User.objects.get(pk=user.pk)
+
+
+def test_cost_and_margin_are_for_who_may_see_them(client_of: ClientOf, saskia: User, make_quote) -> None:
+    quote = make_quote()
+    quote.lines.update(cost_eur=Decimal("123.45"))
+    assert "123.45" in text_of(client_of(saskia).get(form_page(quote)))
+    blind = client_of(without(saskia, "see_margin"))
+    response = blind.get(form_page(quote))
+    assert "123.45" not in text_of(response)
+    assert "margin" not in text_of(response).lower()
+    assert "lines-0-cost_eur" not in text_of(response)
+    data = filled(response) | {"lines-0-cost_eur": "1.00"}
+    assert blind.post(form_page(quote), data).status_code == 302
+    assert set(quote.lines.values_list("cost_eur", flat=True)) == {Decimal("123.45")}
+
+
+def test_issuing_needs_its_own_permission(client_of: ClientOf, saskia: User, make_quote) -> None:
+    quote = make_quote()
+    clerk = client_of(without(saskia, "issue_quote"))
+    assert step_page(quote, "issue") not in text_of(clerk.get(form_page(quote)))
+    assert clerk.post(step_page(quote, "issue")).status_code == 403
+    quote.refresh_from_db()
+    assert quote.status == "draft"
+
+
+def test_the_catalog_editor_sees_no_quotes(client_of: ClientOf, carlo: User, make_quote) -> None:
+    quote = make_quote("issued")
+    editor = client_of(carlo)
+    pages = [list_page(), form_page(quote), step_page(quote, "withdraw")]
+    pages.append(reverse("admin:quotes_quote_pdf", args=[quote.pk]))
+    assert [editor.get(address).status_code for address in pages] == [403] * len(pages)
+
+
+def test_nobody_gets_in_without_logging_in(make_quote) -> None:
+    quote = make_quote("issued")
+    for address in (list_page(), form_page(quote), step_page(quote, "withdraw")):
+        assert Client().get(address).headers["Location"].startswith("/admin/login/")
+
+
+@pytest.mark.parametrize("model", ["seller", "vatrate", "termsdocument"])
+def test_sales_reads_what_only_administrators_change(sales: Client, make_quote, model: str) -> None:
+    row = {"seller": Seller, "vatrate": VatRate, "termsdocument": TermsDocument}[model].objects.first()
+    address = reverse(f"admin:quotes_{model}_change", args=[row.pk])
+    assert sales.get(address).status_code == 200
+    assert sales.post(address, {}).status_code == 403
+    assert sales.get(reverse(f"admin:quotes_{model}_add")).status_code == 403
+
+
+# ── privacy ─────────────────────────────────────────────────────────────────────────────────────────────────────
+
+
+def act(client: Client, action: str, *quotes: Quote, **more: str) -> HttpResponse:
+    chosen = [quote.pk for quote in quotes]
+    return client.post(list_page(), {"action": action, "_selected_action": chosen, **more})
+
+
+def test_exporting_a_contact(sales: Client, make_quote) -> None:
+    response = act(sales, "export_contacts", make_quote("issued"), make_quote())
+    assert response.headers["Content-Type"] == "application/json"
+    (person,) = response.json()
+    assert person["email"] == CONTACT["email"]
+    assert len(person["quotes"]) == 2
+
+
+def test_erasing_a_contact_asks_once_more(client_of: ClientOf, ada: User, make_quote) -> None:
+    admin = client_of(ada)
+    kept, lost, draft = make_quote("accepted"), make_quote("declined"), make_quote()
+    asked = act(admin, "erase_contacts", lost)
+    assert CONTACT["email"] in text_of(asked)
+    lost.refresh_from_db()
+    assert lost.email == CONTACT["email"]
+    act(admin, "erase_contacts", lost, confirmed="yes")
+    lost.refresh_from_db()
+    kept.refresh_from_db()
+    assert lost.email != CONTACT["email"]
+    assert kept.email == CONTACT["email"]
+    assert not Quote.objects.filter(pk=draft.pk).exists()
+
+
+def test_sales_does_not_erase(sales: Client, make_quote) -> None:
+    quote = make_quote("declined")
+    act(sales, "erase_contacts", quote, confirmed="yes")
+    quote.refresh_from_db()
+    assert quote.email == CONTACT["email"]
+
+
+# ── around the quote ────────────────────────────────────────────────────────────────────────────────────────────
+
+
+def test_the_list_of_sellers_leads_to_the_seller(client_of: ClientOf, ada: User, seller: Seller) -> None:
+    admin = client_of(ada)
+    address = reverse("admin:quotes_seller_change", args=[seller.pk])
+    assert admin.get(reverse("admin:quotes_seller_changelist")).headers["Location"] == address
+    assert admin.get(reverse("admin:quotes_seller_add")).status_code == 403
+    data = filled(admin.get(address)) | {"iban": "", "accent": "#7a1f5c"}
+    response = admin.post(address, data, follow=True)
+    assert "Before a quote can be issued, fill in: IBAN." in text_of(response)
+    seller.refresh_from_db()
+    assert seller.accent == "#7a1f5c"
+
+
+def test_terms_in_use_are_refused_on_the_page(client_of: ClientOf, ada: User, make_quote, terms) -> None:
+    make_quote("issued", language=terms.language)
+    admin = client_of(ada)
+    address = reverse("admin:quotes_termsdocument_change", args=[terms.pk])
+    response = admin.post(address, filled(admin.get(address)) | {"text": "Other words"})
+    assert "This version stands on a quote" in text_of(response)
+    remove = reverse("admin:quotes_termsdocument_delete", args=[terms.pk])
+    assert admin.post(remove, {"post": "yes"}).status_code == 403
+
+
+def test_assumptions_are_shown_with_default_range_and_source(sales: Client) -> None:
+    response = sales.get(reverse("admin:quotes_assumptionoverride_changelist"))
+    assert {row["key"] for row in response.context["assumptions"]} == set(Assumptions.model_fields)
+    assert "own choice: a quarter more than today&#x27;s peak (2026)" in text_of(response)
+
+
+def test_sales_changes_an_assumption_within_its_range(sales: Client) -> None:
+    add = reverse("admin:quotes_assumptionoverride_add")
+    given = {"key": "balanced_headroom_factor", "value": "9", "source": "our own customers"}
+    assert "Choose a value between 1 and 3." in text_of(sales.post(add, given))
+    assert sales.post(add, {**given, "value": "1.5"}).status_code == 302
+    assert services.current_assumptions().balanced_headroom_factor == 1.5
+    row = AssumptionOverride.objects.get()
+    change = reverse("admin:quotes_assumptionoverride_change", args=[row.pk])
+    page = sales.get(change)
+    assert "1–3" in text_of(page)
+    assert sales.post(change, {"value": "2", "source": "measured"}).status_code == 302
+    assert services.current_assumptions().balanced_headroom_factor == 2
+    assert "changed, see above" in text_of(sales.get(reverse("admin:quotes_assumptionoverride_changelist")))
+
+
+def test_an_assumption_that_was_dropped_since_is_shown_as_such(sales: Client) -> None:
+    AssumptionOverride.objects.bulk_create([AssumptionOverride(key="dropped", value=1, source="x")])
+    row = AssumptionOverride.objects.get()
+    for address in (
+        reverse("admin:quotes_assumptionoverride_changelist"),
+        reverse("admin:quotes_assumptionoverride_change", args=[row.pk]),
+    ):
+        assert "no longer used" in text_of(sales.get(address))
+
+
+@pytest.mark.parametrize("model", ["quote", "seller", "vatrate", "termsdocument"])
+def test_history_can_be_read(client_of: ClientOf, ada: User, make_quote, model: str) -> None:
+    make_quote("accepted")
+    table = {"quote": Quote, "seller": Seller, "vatrate": VatRate, "termsdocument": TermsDocument}[model]
+    row = table.objects.first()
+    response = client_of(ada).get(reverse(f"admin:quotes_{model}_history", args=[row.pk]))
+    assert response.status_code == 200
+
+
+def test_the_history_of_a_quote_brings_nothing_back(client_of: ClientOf, ada: User, make_quote) -> None:
+    quote = make_quote()
+    version = quote.history.last()
+    address = reverse("admin:quotes_quote_simple_history", args=[quote.pk, version.pk])
+    admin = client_of(ada)
+    assert 'name="_save"' not in text_of(admin.get(address))
