@@ -15,7 +15,7 @@ from quotes.sizing.training_speed import SpeedFactors
 
 PATH = Path(__file__).parent / "data" / "training_calibration.json"
 
-type Quantity = Literal["speed", "memory"]
+type Quantity = Literal["speed", "memory", "device"]
 
 
 class GenerationRates(Frozen):
@@ -49,7 +49,7 @@ class StackFactors(Frozen):
 class Residual(Frozen):
     """80 % interval and middle of measured / predicted on runs left out of the fit (split-conformal), one regime."""
 
-    quantity: Quantity
+    quantity: Quantity = "speed"
     regime: str
     low: float
     middle: float = 1.0
@@ -70,6 +70,7 @@ class MeasuredRun(Frozen):
     stack: str
     method: str
     precision: str
+    sharding: str = "none"
     gpus: float
     sequence_tokens: float
     software_age_months: float = 0
@@ -96,6 +97,10 @@ class TrainingCalibration(Frozen):
     def rates(self, generation: str) -> GenerationRates:
         """Of a generation, or of the generic entry for one that nobody measured."""
         return self.generations.get(generation, self.generations["other"])
+
+    def stack(self, name: str) -> StackFactors:
+        """Of a software family, or of the middle of the current ones."""
+        return self.stacks.get(name, self.stacks["typical"])
 
     def memory_factors(self, stack: str) -> MemoryFactors:
         return MemoryFactors(**self.memory.get(stack, self.memory["typical"]))

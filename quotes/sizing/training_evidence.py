@@ -8,6 +8,7 @@ A measurement that a sales engineer enters is one more run in the table and coun
 from collections.abc import Mapping, Sequence
 from functools import lru_cache
 from typing import Any, NamedTuple
+from zlib import crc32
 
 import numpy as np
 from numpy.typing import NDArray
@@ -25,7 +26,7 @@ ADAPTERS = frozenset({"lora", "qlora"})
 
 # How much each difference removes a run, in e-foldings of its weight. Chosen on runs left out of the fit; the result
 # hardly depends on any single one.
-STACK, MODEL, GPU, GENERATION, PRECISION, KIND, EXPERTS = 2.0, 1.2, 0.7, 1.0, 0.7, 1.0, 1.5
+STACK, MODEL, GPU, GENERATION, PRECISION, KIND, EXPERTS, SHARDING = 2.0, 1.2, 0.7, 1.0, 0.7, 1.0, 1.5, 0.5
 OCTAVE_SEQUENCE, OCTAVE_GPUS, OCTAVE_SIZE, HALF_YEAR = 0.25, 0.15, 0.1, 0.3
 CAUTION = 0.4  # weight of 'no error' against the runs found
 ERROR_MAX = 0.6  # a single run may claim no more, in logarithms
@@ -42,6 +43,7 @@ class Subject(NamedTuple):
     stack: str
     method: str
     precision: str
+    sharding: str
     sequence_tokens: float
     gpus: float
     software_age_months: float = 0.0
@@ -50,32 +52,41 @@ class Subject(NamedTuple):
 class Table(NamedTuple):
     """Subjects as columns."""
 
-    names: NDArray[Any]  # model, gpu, generation, stack, precision, kind, expert: one row per subject
+    names: NDArray[
+        np.int64
+    ]  # model, gpu, generation, stack, precision, kind, expert, sharding: one row per subject
     numbers: Vector  # log2 sequence, log2 gpus, log2 params, months / 6
 
 
-_NAME_WEIGHTS = np.array([MODEL, GPU, GENERATION, STACK, PRECISION, KIND, EXPERTS])
+_NAME_WEIGHTS = np.array([MODEL, GPU, GENERATION, STACK, PRECISION, KIND, EXPERTS, SHARDING])
 _NUMBER_WEIGHTS = np.array([OCTAVE_SEQUENCE, OCTAVE_GPUS, OCTAVE_SIZE, HALF_YEAR])
 
 
+@lru_cache(maxsize=4096)
+def _code(name: str) -> int:
+    """A number that is equal where names are: comparing numbers is fast."""
+    return crc32(name.encode())
+
+
 def table_of(subjects: Sequence[Subject]) -> Table:
-    names = np.array(
-        [
-            [s.model, s.gpu, s.generation, s.stack, s.precision, str(s.method in ADAPTERS), str(s.expert)]
-            for s in subjects
-        ],
-        dtype=object,
-    ).reshape(len(subjects), _NAME_WEIGHTS.size)
-    numbers = np.array(
-        [
-            [
-                np.log2(max(s.sequence_tokens, 1)), np.log2(max(s.gpus, 1)), np.log2(max(s.params_b, 1e-3)),
-                s.software_age_months / 6,
-            ]
-            for s in subjects
-        ]
-    ).reshape(len(subjects), _NUMBER_WEIGHTS.size)  # fmt: skip
-    return Table(names, numbers)
+    names = [
+        (
+            s.model,
+            s.gpu,
+            s.generation,
+            s.stack,
+            s.precision,
+            str(s.method in ADAPTERS),
+            str(s.expert),
+            s.sharding,
+        )
+        for s in subjects
+    ]
+    numbers = [(s.sequence_tokens, s.gpus, s.params_b) for s in subjects]
+    logs = np.log2(np.maximum(np.array(numbers, float).reshape(len(subjects), 3), 1e-3))
+    age = np.array([s.software_age_months / 6 for s in subjects], float).reshape(len(subjects), 1)
+    codes = np.array([[_code(name) for name in row] for row in names], np.int64)
+    return Table(codes.reshape(len(subjects), _NAME_WEIGHTS.size), np.hstack([logs, age]))
 
 
 def distances(planned: Table, known: Table) -> Vector:
@@ -101,7 +112,7 @@ def shifts(planned: Table, known: Table, errors: Vector, counts: Vector) -> Vect
 def subject_of(run: MeasuredRun) -> Subject:
     return Subject(
         run.model, run.params_b, run.expert, run.gpu, run.generation, run.stack, run.method, run.precision,
-        run.sequence_tokens, run.gpus, run.software_age_months,
+        run.sharding, run.sequence_tokens, run.gpus, run.software_age_months,
     )  # fmt: skip
 
 

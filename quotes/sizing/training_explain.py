@@ -15,14 +15,16 @@ from quotes.sizing.training_hardware import TrainingGpu
 from quotes.sizing.training_layouts import Grid
 from quotes.sizing.training_memory import GIB
 from quotes.sizing.training_model import adapter_params
-from quotes.sizing.training_search import (
+from quotes.sizing.training_plan import (
     STACK,
     Plan,
     gpu_of,
     grid_of,
     machines_of,
     memory_of,
+    memory_spread,
     plan_of,
+    speed_spread,
     states_of,
     subject_of_plan,
     time_of,
@@ -73,15 +75,15 @@ def _memory_figures(
     factors = calibration.memory_factors(STACK)
     memory = memory_of(plan, layout, calibration, option.recipe.loss if option.recipe else "eager")
     states = states_of(plan, option.layout.sharding)
-    interval = calibration.interval("memory", *plan.regimes)
+    spread = memory_spread(plan, gpu, calibration)
     device = float(memory.device(factors)[0]) / GIB
     trained = float(adapter_params(plan.model, plan.job.lora_rank)) if plan.frozen else plan.model.params
     peak = Figure(
         key="training.memory",
         label=Message.of(noop("Memory of one GPU at the worst moment")),
-        value=Quantity(value=device, unit="GiB"),
-        low=device * interval.low,
-        high=device * interval.high,
+        value=Quantity(value=device * float(spread.middle[0]), unit="GiB"),
+        low=device * float(spread.low[0]),
+        high=device * float(spread.high[0]),
         formula="max(states + activations + logits + gathered, states + gradients + step) + cache + runtime",
         inputs=(
             _input(noop("weights"), float(memory.weights[0]) / GIB, "GiB"),
@@ -118,12 +120,13 @@ def _speed_figures(
 ) -> tuple[Figure, ...]:  # fmt: skip
     machines = machines_of([gpu], plan.job.precision, calibration)
     time = time_of(plan, layout, machines, calibration)
-    interval = calibration.interval("speed", *plan.regimes)
-    rate = 1 / float(time.total[0])
+    low, middle, high = (float(factor[0]) for factor in speed_spread(plan, machines, calibration))
+    bare = 1 / float(time.total[0])
+    rate = bare * middle
     needed = model_flops_per_token(plan.model, plan.job.sequence_tokens, frozen=plan.frozen)
     mfu = float(mfu_fraction(
-        plan.model, plan.job.sequence_tokens, time.total, gpu.bf16_tflops * 1e12, frozen=plan.frozen
-    )[0])  # fmt: skip
+        plan.model, plan.job.sequence_tokens, 1 / rate, gpu.bf16_tflops * 1e12, frozen=plan.frozen
+    ))  # fmt: skip
     run = option.speed.run_hours
     badge = run.badge if run else Badge.EXTRAPOLATED
     shares = {
@@ -152,8 +155,8 @@ def _speed_figures(
         key="training.tokens_s_per_gpu",
         label=Message.of(noop("Tokens per second and GPU")),
         value=Quantity(value=rate, unit="tokens/s"),
-        low=rate * interval.low,
-        high=rate * interval.high,
+        low=bare * low,
+        high=bare * high,
         formula="1 / time per token",
         inputs=tuple(
             _input(name, 100 * float(np.asarray(part).ravel()[0]) / total, "%", digits=2)
@@ -166,8 +169,8 @@ def _speed_figures(
         key="training.mfu",
         label=Message.of(noop("Share of the GPU's 16-bit peak that the training needs (MFU)")),
         value=Quantity(value=100 * mfu, unit="%", digits=2),
-        low=100 * mfu * interval.low,
-        high=100 * mfu * interval.high,
+        low=100 * mfu * low / middle,
+        high=100 * mfu * high / middle,
         formula="tokens/s × FLOP per token / peak",
         inputs=(
             _input(noop("tokens per second and GPU"), rate, "tokens/s"),

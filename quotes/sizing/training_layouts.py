@@ -1,6 +1,7 @@
 """Which ways of laying out a training job are worth looking at, as arrays for one pass over all accelerators."""
 
 from collections.abc import Sequence
+from functools import lru_cache
 from typing import Literal, NamedTuple
 
 import numpy as np
@@ -19,6 +20,7 @@ SHARDINGS: tuple[Sharding, ...] = ("none", "ddp", "zero1", "fsdp")
 MICRO_BATCHES = (1, 2, 4, 8)
 RECOMPUTES: tuple[Recompute, ...] = ("none", "selective", "full")
 PIPELINES = (1, 2, 4, 8, 16)
+_MICRO, _RECOMPUTE = (values.ravel() for values in np.meshgrid(MICRO_BATCHES, range(len(RECOMPUTES))))
 NODE_STEPS = (1, 2, 3, 4, 6, 8, 12, 16, 24, 32, 48, 64, 96, 128, 192, 256, 384, 512, 1024, 2048)
 SIZES_ABOVE_NEED = 8  # sizes looked at beyond the first that could meet the deadline at full peak
 
@@ -80,26 +82,34 @@ def _splits(
     return found
 
 
+@lru_cache(maxsize=1024)
+def _candidates(
+    arch: ModelArchitecture, method: Method, size: int, node: int, domain: int
+) -> NDArray[np.int64]:
+    """Candidates of one size of job: gpus, tp, pp, dp, ep, sharding, micro-batch, recompute. Cached, since most
+    accelerators share them."""
+    tensor = legal_tp(arch, max(1, min(domain, node, 8)))
+    rows = []
+    for tp, pp, sharding in _splits(method, tensor, arch, size, node):
+        if size % (tp * pp) == 0:
+            dp = size // (tp * pp)
+            rows.append((size, tp, pp, dp, expert_parallel(arch, dp, max(domain // tp, 1)), sharding))
+    base = np.array(rows, np.int64).reshape(len(rows), 6)
+    repeated = np.repeat(base, _MICRO.size, axis=0)
+    return np.column_stack([repeated, np.tile(_MICRO, len(rows)), np.tile(_RECOMPUTE, len(rows))])
+
+
 def grid(
     arch: ModelArchitecture, method: Method, gpus: Sequence[TrainingGpu], counts: Sequence[Sequence[int]]
 ) -> Grid:
     """Every candidate of every accelerator; `counts` gives the GPU counts to try per accelerator."""
-    base: list[tuple[int, int, int, int, int, int, int]] = []
+    blocks, owners = [], []
     for index, (hardware, sizes) in enumerate(zip(gpus, counts, strict=True)):
         domain = hardware.link_domain if hardware.link_gb_s else 1
-        tensor = legal_tp(arch, max(1, min(domain, hardware.node_gpus, 8)))
         for size in sizes:
-            for tp, pp, sharding in _splits(method, tensor, arch, size, hardware.node_gpus):
-                if size % (tp * pp):
-                    continue
-                dp = size // (tp * pp)
-                base.append(
-                    (index, size, tp, pp, dp, expert_parallel(arch, dp, max(domain // tp, 1)), sharding)
-                )
-    if not base:
-        empty = np.zeros(0, np.int64)
-        return Grid(*(empty,) * len(Grid._fields))
-    rows = np.array(base, np.int64)
-    micro, recompute = (values.ravel() for values in np.meshgrid(MICRO_BATCHES, range(len(RECOMPUTES))))
-    repeated = np.repeat(rows, micro.size, axis=0)
-    return Grid._make((*repeated.T, np.tile(micro, len(rows)), np.tile(recompute, len(rows))))
+            block = _candidates(arch, method, size, hardware.node_gpus, domain)
+            blocks.append(block)
+            owners.append(np.full(len(block), index))
+    if not blocks:
+        return Grid(*(np.zeros(0, np.int64),) * len(Grid._fields))
+    return Grid(np.concatenate(owners), *np.concatenate(blocks).T)

@@ -47,6 +47,7 @@ STATES: Mapping[str, States] = {
     "adamw_8bit": States(2, 2, 2),  # 16-bit weights, 8-bit moments
     "adamw_in_backward": States(2, 0, 4),  # gradients freed layer by layer
     "adamw_8bit_in_backward": States(2, 0, 2),
+    "adamw_paged": States(2, 2, 0.2),  # moments paged to the host
     "adamw_paged_in_backward": States(2, 0, 0.2),  # 8-bit moments paged to the host
 }
 _ADAPTED_ENDS = STATES[
@@ -70,7 +71,7 @@ class MemoryFactors(NamedTuple):
     logit_chunked: ArrayLike = 1.0
     logit_fused: ArrayLike = 0.3
     gathered_layers: ArrayLike = 2.0  # layers brought together at once by full sharding
-    frozen_workspace_layers: ArrayLike = 1.0  # layers of a quantised base expanded to 16 bit at once
+    workspace_matrices: ArrayLike = 2.0  # matrices of a quantised base expanded to 16 bit at once
     late_share: ArrayLike = 0.35  # of the activations still held when most gradients exist
     runtime_gib: ArrayLike = 1.5  # what the allocator does not see: context, collectives, libraries
     reserved_fraction: ArrayLike = 0.2  # allocator cache and fragmentation on top of what is allocated
@@ -301,7 +302,9 @@ def training_memory(
     gathered = np.where(whole, local * gather_bytes, gathered)
     gradients = np.where(whole & ~frozen, local * states.gradients, gradients)
     expanded = frozen & (base_bytes < 1)
-    gathered = gathered + np.where(expanded, factors.frozen_workspace_layers * 2.0 * layer, 0.0)
+    gathered = gathered + np.where(
+        expanded, factors.workspace_matrices * 2.0 * model.largest_matrix_params / tp, 0.0
+    )
 
     persistent = weights + optimizer + gradients * np.asarray(states.gradients_persist, float) + gathered
     # With a pipeline the first stage holds many micro-batches, the last stage one and the logits.

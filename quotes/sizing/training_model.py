@@ -45,6 +45,7 @@ class TrainedModel(NamedTuple):
     kept_expert_elements: float  # of them, inside routed experts
     kept_heads: float  # attention heads whose 32-bit statistics are kept
     largest_layer_params: float
+    largest_matrix_params: float
     layers: int
     hidden: int
     head_dim: int
@@ -113,6 +114,9 @@ def trained_model(arch: ModelArchitecture) -> TrainedModel:
         kept_expert_elements=moe_layers * chosen * (matrices * arch.expert_width + expert_input),
         kept_heads=attention_layers * arch.query_heads,
         largest_layer_params=largest,
+        largest_matrix_params=arch.hidden * max(
+            arch.feed_forward, arch.expert_width, arch.shared_expert_width, arch.query_heads * arch.head_dim
+        ),
         layers=arch.layers,
         hidden=arch.hidden,
         head_dim=arch.value_dim or arch.head_dim,

@@ -31,7 +31,7 @@ SHARED = (
     Prior("logit_eager", 10.5, 0.15), Prior("logit_fast", 6.0, 0.2), Prior("logit_chunked", 2, 0.5),
     Prior("logit_fused", 0.3, 0.7), Prior("selective_kept", 0.5, 0.3), Prior("frozen_kept", 0.8, 0.2),
     Prior("expert_working", 0.5, 0.4), Prior("score_bytes", 6.0, 0.4), Prior("gathered_layers", 2, 0.5),
-    Prior("frozen_workspace_layers", 1, 0.5), Prior("late_share", 0.3, 0.5), Prior("runtime_gib", 1.2, 0.3),
+    Prior("workspace_matrices", 2, 0.2), Prior("late_share", 0.3, 0.5), Prior("runtime_gib", 1.2, 0.3),
     Prior("reserved_fraction", 0.1, 0.5),
 )  # fmt: skip
 PER_STACK = (Prior("kept", 1.0, 0.25), Prior("working_layers", 2.0, 0.3))
@@ -46,7 +46,7 @@ class Peaks(NamedTuple):
     batch: Batch
     adapter: Adapter
     measure: Vector  # 0 allocated, 1 reserved, 2 seen by the driver
-    offloaded: Vector
+    offloaded: Vector  # 0 nothing, 1 optimiser states, 2 all states in host memory
     unit: Vector  # GiB per published unit
     stacks: tuple[str, ...]
 
@@ -88,7 +88,7 @@ def peaks_of(runs: Sequence[Run]) -> Peaks:
             column(lambda run: run.full_adapter_ends),
         ),
         measure=column(lambda run: {"allocated": 0, "reserved": 1, "device": 2}[run.measure]),
-        offloaded=column(lambda run: run.host_offload),
+        offloaded=column(lambda run: {"none": 0, "optimizer": 1, "all": 2}[run.host_offload]),
         unit=column(lambda run: run.gibibytes),
         stacks=tuple(run.stack for run in runs),
     )  # fmt: skip
@@ -97,15 +97,26 @@ def peaks_of(runs: Sequence[Run]) -> Peaks:
 def peak_bytes(peaks: Peaks, factors: MemoryFactors, *, device: bool = False) -> Vector:
     """Peak of one GPU as each row measures it (allocated, reserved, or seen by the driver); `device`: by the driver."""
     memory = training_memory(peaks.model, peaks.states, peaks.split, peaks.batch, factors, peaks.adapter)
-    states = memory.weights + memory.gradients + memory.optimizer
+    held = memory.weights + memory.gradients
     working = memory.activations + memory.logits + memory.gathered
-    memory = memory._replace(
-        peak=np.where(peaks.offloaded > 0, OFFLOADED_KEPT * states + working, memory.peak)
+    everything_away = OFFLOADED_KEPT * (held + memory.optimizer) + working
+    # Gradients are copied together on their way to the host.
+    optimizer_away = held + 0.5 * memory.gradients + OFFLOADED_KEPT * memory.optimizer + working
+    peak = np.select(
+        [peaks.offloaded == 2, peaks.offloaded == 1], [everything_away, optimizer_away], memory.peak
     )
+    memory = memory._replace(peak=peak)
     reserved, seen = memory.reserved(factors), memory.device(factors)
     if device:
         return seen
     return np.select([peaks.measure == 0, peaks.measure == 1], [memory.peak, reserved], seen)
+
+
+def state_bytes(peaks: Peaks, factors: MemoryFactors) -> Vector:
+    """What no setting of the batch can make smaller: weights and states on one GPU, between steps."""
+    memory = training_memory(peaks.model, peaks.states, peaks.split, peaks.batch, factors, peaks.adapter)
+    held = memory.weights + memory.optimizer
+    return np.select([peaks.offloaded == 2, peaks.offloaded == 1], [0 * held, memory.weights], held)
 
 
 def peak_in_row_unit(peaks: Peaks, factors: MemoryFactors) -> Vector:

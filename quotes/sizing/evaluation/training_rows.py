@@ -70,7 +70,7 @@ class Run(NamedTuple):
     unfused_attention: bool = False
     sequence_parallel: bool = True
     accumulates_whole: bool = False  # gradients are summed unsharded over micro-batches
-    host_offload: bool = False
+    host_offload: Literal["none", "optimizer", "all"] = "none"
     measured: float = 0.0  # in the row's own metric
     metric: str = ""
     params_b: float | None = None
@@ -448,6 +448,7 @@ def _project_run(
 # ── memory rows ─────────────────────────────────────────────────────────────────────────────────────────────────
 
 GIB_PER_GB = 1e9 / 2**30
+NEAR_THE_WALL = 0.9  # of the card: beyond, the allocator fills what there is and tells nothing
 
 
 def memory_run(row: Row) -> Run:
@@ -481,15 +482,27 @@ def memory_run(row: Row) -> Run:
         sequence_tokens=sequence, micro_batch=micro or 1.0,
         global_batch_tokens=(number(note(row, "gbs")) or 0.0) * sequence,
         recompute=_memory_recompute(row, stack), states=_states_of(row, stack, method),
-        residual_bytes=_residual_bytes(row, method, layout["sharding"]),
+        residual_bytes=_residual_bytes(row, stack, method, layout["sharding"]),
         sequence_parallel=stack != "megatron_2021" or "sequence parallel" in row["activation_checkpointing"],
         accumulates_whole="micro_num=" in row["notes"], unfused_attention=_unfused(row, stack, model), loss=_loss_of(row, stack),
         lora_rank=_rank_of(row), full_adapter_ends="LoRA (emb)" in row["notes"], measure=_measure_of(row),
         gibibytes=GIB_PER_GB if re.search(r"unit=GB\b|GB as published", row["notes"]) else 1.0,
-        host_offload="offload" in row["sharding"].lower() or "CPU offload" in row["notes"],
+        host_offload=_offload_of(row),
         measured=number(row["peak_mem_gib_per_gpu"]) or 0.0, metric="peak_mem_gib_per_gpu", params_b=size,
         source=row["source_locator"], **layout,
     )  # fmt: skip
+
+
+def device_run(row: Row) -> Run | None:
+    """The same run as the driver saw it, where a source prints that too and the allocator was not at the wall."""
+    seen = re.search(r"nvidia-smi reserved MiB=([\d.]+)", row["notes"])
+    if not seen or row["outcome"] != "fits":
+        return None
+    run = memory_run(row)
+    gib = float(seen[1]) / 1024
+    if gib > NEAR_THE_WALL * run.hardware.memory_gib:
+        return None
+    return run._replace(measure="device", measured=gib, gibibytes=1.0)
 
 
 def _memory_gpu(row: Row) -> tuple[str, TrainingGpu]:
@@ -526,6 +539,8 @@ def _memory_layout(row: Row, arch: ModelArchitecture) -> dict:
         sharding = "zero2"
     elif re.search(r"zero-?1|distributed", text + row["optimizer"].lower()):
         sharding = "zero1"
+    if "litgpt" in row["source_locator"] and row["method"] != "full_ft":
+        sharding = "none"  # its peak holds the whole model: it is loaded before it is sharded
     return {
         "gpus": gpus,
         "tp": tp,
@@ -559,15 +574,20 @@ def _memory_recompute(row: Row, stack: str) -> Recompute:
     return _recompute(text, stack)
 
 
-def _residual_bytes(row: Row, method: str, sharding: str) -> float:
-    """Adapters trained under autocast with full sharding keep the residual stream, and so the saved inputs, in 32 bit."""
-    shards = (
-        sharding == "fsdp"
-        and "fsdp_qlora" not in row["source_locator"]
-        and "litgpt" not in row["source_locator"]
-    )
-    pure = "pure" in row["precision"] or re.search(r"a100_80gb(_granite)?\.csv", row["source_locator"])
-    return 4.0 if method in {"lora", "qlora"} and shards and not pure else 2.0
+def _residual_bytes(row: Row, stack: str, method: str, sharding: str) -> float:
+    """Adapters trained under autocast with full sharding keep the residual stream, and the saved inputs, in 32 bit."""
+    pure = "pure" in row["precision"] or re.search(r"a100_80gb(_granite)?\.csv|litgpt", row["source_locator"])
+    autocast = sharding == "fsdp" and stack in {"hf", "hf_fused"} and not pure
+    return 4.0 if method in {"lora", "qlora"} and autocast else 2.0
+
+
+def _offload_of(row: Row) -> Literal["none", "optimizer", "all"]:
+    text = f"{row['sharding']} {row['optimizer']}".lower()
+    if "offload" not in text and "CPU offload" not in row["notes"]:
+        return "none"
+    if "0% optimizer cpu offload" in text and "100%" not in text:
+        return "none"
+    return "optimizer" if re.search(r"optimizer (cpu )?offload", text) and "param" not in text else "all"
 
 
 def _unfused(row: Row, stack: str, model: str) -> bool:
@@ -575,17 +595,26 @@ def _unfused(row: Row, stack: str, model: str) -> bool:
     if "w/o flash" in row["notes"].lower() or "w/o FlashAttention" in row["notes"]:
         return True
     swift = "modelscope/swift" in row["source_locator"]
-    return stack == "megatron_2021" or (swift and not model.startswith("qwen"))
+    first_mpt = "llm-foundry#" in row["source_locator"]
+    return stack == "megatron_2021" or first_mpt or (swift and not model.startswith("qwen"))
 
 
 def _states_of(row: Row, stack: str, method: str) -> States:
     text = f"{row['precision']} {row['optimizer']} {row['notes']}".lower()
     if method in {"lora", "qlora"}:
         return STATES["adamw"]
+    if "paged" in text and not re.search(r"in_bwd|in.backward", text):
+        return STATES["adamw_paged"]
     eight_bit = "8-bit" in text or "8bit" in text or "4-bit" in text
-    if "paged" in text and ("in_bwd" in text or "in_backward" in text):
+    if "paged" in text:
         return STATES["adamw_paged_in_backward"]
-    if "in_bwd" in text or "fused in bwd" in text or "in_backward" in text or "optimizer_in_bwd" in text:
+    if (
+        "in backward" in text
+        or "in_bwd" in text
+        or "fused in bwd" in text
+        or "in_backward" in text
+        or "optimizer_in_bwd" in text
+    ):
         return STATES["adamw_8bit_in_backward" if eight_bit else "adamw_in_backward"]
     if eight_bit:
         return STATES["adamw_8bit"]

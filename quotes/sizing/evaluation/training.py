@@ -1,0 +1,80 @@
+"""Evaluators of training_throughput.csv and training_memory.csv."""
+
+from collections.abc import Iterator
+
+import numpy as np
+
+from quotes.sizing.evaluation.base import Context, PredictedRow, Row
+from quotes.sizing.evaluation.training_cases import predict_case
+from quotes.sizing.evaluation.training_fit import in_metric
+from quotes.sizing.evaluation.training_predict import fits, peaks, rates
+from quotes.sizing.evaluation.training_rows import NotInScope, Run, memory_run, throughput_run
+from quotes.sizing.training_calibration import TrainingCalibration, load_training_calibration
+
+__all__ = ["predict_case", "predict_memory_rows", "predict_throughput_rows"]
+
+PROJECT_SPREAD = (0.6, 1.6)  # whole projects against steady speed: restarts, evaluations, idle weeks
+
+
+def predict_throughput_rows(rows: list[dict[str, str]], context: Context) -> Iterator[PredictedRow]:
+    """Tokens/s per GPU, TFLOP/s, MFU, minutes or GPU-hours, whichever a row prints."""
+    calibration = load_training_calibration()
+    metric, known = "value", []
+    for row in rows:
+        try:
+            known.append((row, throughput_run(row)))
+        except NotInScope as reason:
+            yield _refused(row, metric, float(row["value"]), str(reason))
+    for (row, run), rate in zip(known, rates([run for _, run in known], calibration), strict=True):
+        project = context.assumptions.training_project_fraction
+        ends = sorted(in_metric(run, value, project_fraction=project) for value in (rate.low, rate.high))
+        spread = PROJECT_SPREAD if run.metric == "gpu_hours" else (1.0, 1.0)
+        yield PredictedRow(
+            id=row["id"], metric=metric, measured=float(row["value"]),
+            predicted=in_metric(run, rate.value, project_fraction=project), low=ends[0] * spread[0],
+            high=ends[1] * spread[1], badge=str(rate.badge), model=_model(run), gpu=row["gpu"],
+        )  # fmt: skip
+
+
+def predict_memory_rows(rows: list[dict[str, str]], context: Context) -> Iterator[PredictedRow]:
+    """Peak memory where a row has one, and the verdict where its GPU is known."""
+    calibration = load_training_calibration()
+    known: list[tuple[Row, Run]] = []
+    for row in rows:
+        measured = float(row["peak_mem_gib_per_gpu"]) if row["peak_mem_gib_per_gpu"] else None
+        try:
+            known.append((row, memory_run(row)))
+        except NotInScope as reason:
+            if measured is not None:
+                yield _refused(row, "peak_mem_gib_per_gpu", measured, str(reason))
+            yield _refused(row, "outcome", row["outcome"], str(reason))
+    yield from _memory_rows(known, calibration)
+
+
+def _memory_rows(known: list[tuple[Row, Run]], calibration: TrainingCalibration) -> Iterator[PredictedRow]:
+    runs = [run for _, run in known]
+    if not runs:
+        return
+    for (row, run), peak, fit in zip(known, peaks(runs, calibration), fits(runs, calibration), strict=True):
+        common = {"id": row["id"], "badge": str(peak.badge), "model": _model(run), "gpu": row["gpu"]}
+        if run.measured:
+            yield PredictedRow(
+                metric="peak_mem_gib_per_gpu", measured=run.measured, predicted=peak.value, low=peak.low,
+                high=peak.high, **common,
+            )  # fmt: skip
+        if run.gpu == "unknown":
+            yield _refused(row, "outcome", row["outcome"], "the GPU is not named, so its memory is not known")
+        elif not np.isfinite(fit.needed_gib):
+            yield _refused(row, "outcome", row["outcome"], "the memory cannot be computed")
+        else:
+            yield PredictedRow(metric="outcome", measured=row["outcome"], predicted=fit.verdict, **common)
+
+
+def _model(run: Run) -> str:
+    return run.model
+
+
+def _refused(row: Row, metric: str, measured: float | str | None, reason: str) -> PredictedRow:
+    return PredictedRow(
+        id=row["id"], metric=metric, measured=measured, refused=reason, model=row["model"], gpu=row["gpu"]
+    )

@@ -1,0 +1,402 @@
+"""From two tables of published rows to `data/training_calibration.json`: factors, residuals, evidence.
+
+Residual quantiles come from rows left out of the fit together with everything of the same model on the same GPU
+(split-conformal over groups), once with the software family known, as for a published row, and once without it, as
+for a planned job.
+"""
+
+import hashlib
+import json
+from collections import Counter, defaultdict
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from statistics import median
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from quotes.sizing.evaluation.base import Row
+from quotes.sizing.evaluation.training_fit import (
+    PRECISIONS,
+    SPEED_PRIORS,
+    SpeedFit,
+    Table,
+    fit_speed,
+    generation_rates,
+    observed_rate,
+    speed_seconds,
+    table_of,
+)
+from quotes.sizing.evaluation.training_peaks import (
+    Peaks,
+    factor_columns,
+    family_factors,
+    fit_memory,
+    peak_in_row_unit,
+    peaks_of,
+)
+from quotes.sizing.evaluation.training_rows import NotInScope, Run, memory_run, throughput_run
+from quotes.sizing.training_calibration import (
+    GenerationRates,
+    MeasuredRun,
+    Quantity,
+    Residual,
+    TrainingCalibration,
+)
+from quotes.sizing.training_evidence import Subject, distances, shifts
+from quotes.sizing.training_evidence import Table as Subjects
+from quotes.sizing.training_evidence import table_of as subject_table
+from quotes.sizing.training_model import trained_model
+from quotes.sizing.training_speed import SpeedFactors
+
+type Vector = NDArray[np.float64]
+type Mask = NDArray[np.bool_]
+
+TYPICAL = "typical"  # software that a planned job is assumed to run: the middle of the current families
+CURRENT = ("fsdp_compiled", "torchtitan", "automodel", "llm_foundry", "hf_fused", "megatron")
+CURRENT_MEMORY = ("hf", "hf_fused", "torchtitan", "torchtune", "fsdp_qlora")
+TYPICAL_STEP_S = 0.03
+LEVELS = (0.4, 1.0, 2.0)  # evidence weight: little, some, much
+ROWS_PER_REGIME = 60  # fewer left-out rows do not make a regime of their own
+COVERED: Mapping[Quantity, tuple[float, float]] = {
+    "speed": (0.1, 0.9),
+    "memory": (0.1, 0.9),
+    "device": (0.1, 0.95),  # that a job fits is the strictest promise
+}
+WARM_ITERATIONS = 10
+
+# Generations that nobody published: whose efficiencies they borrow, and how much is taken off.
+BORROWED: Mapping[str, tuple[str, float, str]] = {
+    "blackwell workstation": ("ada", 1.0, "workstation cards of the generation before"),
+    "gaudi3": ("cdna3", 0.9, "the nearest other accelerator"),
+    "gaudi2": ("cdna3", 0.9, "the nearest other accelerator"),
+    "cdna2": ("cdna3", 0.9, "the generation after"),
+    "cdna5": ("cdna4", 0.9, "the generation before"),
+    "rubin": ("blackwell ultra", 0.9, "the generation before"),
+    "volta": ("ampere", 0.8, "the generation after"),
+    "turing": ("ampere", 0.7, "the generation after"),
+}
+OTHER = GenerationRates(
+    products=dict.fromkeys(PRECISIONS, 0.4), attention=0.15, source="no measurement of kin"
+)
+
+
+def calibrate(throughput: Sequence[Row], memory: Sequence[Row]) -> Mapping[str, str]:
+    """File name → content, for `quotes/sizing/data`. Deterministic; takes some minutes on two thousand rows."""
+    calibration = fitted(speed_runs(throughput), memory_runs(memory), _hash(throughput, memory))
+    return {"training_calibration.json": dumps(calibration)}
+
+
+def _hash(*tables: Sequence[Row]) -> str:
+    text = json.dumps([[dict(row) for row in table] for table in tables], sort_keys=True)
+    return hashlib.sha256(text.encode()).hexdigest()[:16]
+
+
+def speed_runs(rows: Iterable[Row]) -> list[Run]:
+    """Runs whose steady rate is known; whole projects (GPU-hours) are checked against, never fitted."""
+    runs = list(_in_scope(rows, throughput_run))
+    return [run for run in runs if run.metric != "gpu_hours"]
+
+
+def memory_runs(rows: Iterable[Row]) -> list[Run]:
+    """Runs with a measured peak."""
+    return [
+        run
+        for run in _in_scope((row for row in rows if row["outcome"] == "fits"), memory_run)
+        if run.measured
+    ]
+
+
+def _in_scope[T](rows: Iterable[Row], parse: Callable[[Row], T]) -> Iterable[T]:
+    for row in rows:
+        try:
+            yield parse(row)
+        except NotInScope:
+            continue
+
+
+# ── subjects ────────────────────────────────────────────────────────────────────────────────────────────────────
+
+
+def subject_of_run(run: Run, stack: str | None = None) -> Subject:
+    return Subject(
+        model=run.model, params_b=trained_model(run.arch).params / 1e9, expert=run.is_moe, gpu=run.hardware.name,
+        generation=run.hardware.generation, stack=stack or run.stack, method=run.method, precision=run.precision,
+        sharding=run.sharding, sequence_tokens=run.sequence_tokens, gpus=run.gpus, software_age_months=run.software_age_months,
+    )  # fmt: skip
+
+
+def series_counts(runs: Sequence[Run]) -> Vector:
+    """How many rows of one model, GPU, software and method there are: a long table must not outvote a short one."""
+    keys = [(run.model, run.gpu, run.stack, run.method) for run in runs]
+    size = Counter(keys)
+    return np.array([size[key] for key in keys], float)
+
+
+def pairs_of(runs: Sequence[Run]) -> list[tuple[str, str]]:
+    return [(run.model, run.gpu) for run in runs]
+
+
+def _take(subjects: Subjects, mask: Mask) -> Subjects:
+    return Subjects(subjects.names[mask], subjects.numbers[mask])
+
+
+# ── leaving groups out ──────────────────────────────────────────────────────────────────────────────────────────
+
+
+class LeftOut(NamedTuple):
+    """Errors (log of measured over predicted) of rows predicted without their group, and what evidence was near."""
+
+    known: Vector  # software family known
+    planned: Vector  # not known
+    evidence: Vector  # weight of the evidence, software family known
+    bare: Vector  # without the shift by evidence
+
+
+def speed_left_out(runs: Sequence[Run], full: SpeedFit, groups: Sequence[object]) -> LeftOut:
+    """Every group of `groups` predicted by a fit on the others."""
+    table, rates = table_of(runs), np.array([observed_rate(run) for run in runs])
+    anonymous = table._replace(stacks=(TYPICAL,) * len(runs))
+
+    def errors(left: Mask) -> tuple[Vector, Vector]:
+        fit = fit_speed(runs, rates, table=table, start=full, iterations=WARM_ITERATIONS, keep=~left)
+        return _speed_errors(table, fit, rates), _speed_errors(anonymous, with_typical(fit), rates)
+
+    return _left_out(runs, groups, errors)
+
+
+def memory_left_out(runs: Sequence[Run], full: Mapping[str, float], groups: Sequence[object]) -> LeftOut:
+    peaks, measured = peaks_of(runs), np.log([run.measured for run in runs])
+
+    def errors(left: Mask) -> tuple[Vector, Vector]:
+        values = fit_memory(runs, peaks=peaks, keep=~left, start=full, iterations=WARM_ITERATIONS)
+        known = measured - np.log(peak_in_row_unit(peaks, factor_columns(values, peaks.stacks)))
+        typical = factor_columns(with_typical_memory(values), (TYPICAL,) * len(runs))
+        return known, measured - np.log(peak_in_row_unit(peaks, typical))
+
+    return _left_out(runs, groups, errors)
+
+
+def _left_out(
+    runs: Sequence[Run], groups: Sequence[object], errors: Callable[[Mask], tuple[Vector, Vector]]
+) -> LeftOut:
+    named = subject_table([subject_of_run(run) for run in runs])
+    anonymous = subject_table([subject_of_run(run, TYPICAL) for run in runs])
+    counts = series_counts(runs)
+    result = LeftOut(*(np.zeros(len(runs)) for _ in LeftOut._fields))
+    for group in dict.fromkeys(groups):
+        left = np.array([other == group for other in groups])
+        kept = ~left
+        known, planned = errors(left)
+        rest, weights = _take(named, kept), counts[kept]
+        result.bare[left] = known[left]
+        result.known[left] = known[left] - shifts(_take(named, left), rest, known[kept], weights)
+        result.planned[left] = planned[left] - shifts(_take(anonymous, left), rest, known[kept], weights)
+        near = np.exp(-distances(_take(named, left), rest)) * weights**-0.7
+        result.evidence[left] = near.sum(axis=1)
+    return result
+
+
+def _speed_errors(table: Table, fit: SpeedFit, rates: Vector) -> Vector:
+    return np.log(rates * speed_seconds(table, fit).total)
+
+
+def with_typical(fit: SpeedFit) -> SpeedFit:
+    """The fit with one more software family: the middle of the current ones."""
+    moved = median(fit.value(f"moved:{name}", 3.0) for name in CURRENT if f"moved:{name}" in fit.where)
+    names = (*fit.names, f"moved:{TYPICAL}", f"step:{TYPICAL}")
+    point = np.append(fit.point, np.log([moved, TYPICAL_STEP_S]))
+    return SpeedFit(names, point, {name: index for index, name in enumerate(names)})
+
+
+def with_typical_memory(values: Mapping[str, float]) -> Mapping[str, float]:
+    middle = {
+        f"{name}:{TYPICAL}": median(
+            values[key] for stack in CURRENT_MEMORY if (key := f"{name}:{stack}") in values
+        )
+        for name in ("kept", "working_layers")
+    }
+    return {**values, **middle}
+
+
+# ── residuals ───────────────────────────────────────────────────────────────────────────────────────────────────
+
+
+def level_of(evidence: float) -> int:
+    """How much evidence stands near, 0 (little) to 3 (much)."""
+    return int(np.searchsorted(LEVELS, evidence, side="right"))
+
+
+def residuals(quantity: Quantity, runs: Sequence[Run], left: LeftOut, unseen: LeftOut) -> list[Residual]:
+    """Quantiles by regime. `unseen`: the same with whole GPU generations left out."""
+    known: dict[str, list[float]] = defaultdict(list)
+    for run, error, planned, evidence in zip(runs, left.known, left.planned, left.evidence, strict=True):
+        if quantity == "device" and run.measure == "allocated":
+            continue
+        kind = "expert" if run.is_moe else "dense"
+        for regime in ("all", kind, f"{kind} {level_of(evidence)}"):
+            known[regime].append(error)
+        if run.stack != "megatron_2021":
+            for regime in ("planned", f"planned {kind}", f"planned {kind} {run.method}"):
+                known[regime].append(planned)
+    known["planned unseen"] = [
+        error for run, error in zip(runs, unseen.planned, strict=True) if run.stack != "megatron_2021"
+    ]
+    return [
+        _residual(quantity, regime, errors)
+        for regime, errors in known.items()
+        if len(errors) >= ROWS_PER_REGIME
+    ]
+
+
+def _residual(quantity: Quantity, regime: str, errors: Sequence[float]) -> Residual:
+    count = len(errors)
+    # Conformal: the quantile of n rows must cover the next one, so it lies a little further out.
+    lower, upper = COVERED[quantity]
+    outer = [1 - min(1.0, (1 - lower) * (count + 1) / count), 0.5, min(1.0, upper * (count + 1) / count)]
+    low, middle, high = np.exp(np.quantile(errors, outer))
+    return Residual(
+        quantity=quantity,
+        regime=regime,
+        low=_short(low),
+        middle=_short(middle),
+        high=_short(high),
+        rows=count,
+    )
+
+
+def _short(value: float, digits: int = 4) -> float:
+    return float(f"{value:.{digits}g}")
+
+
+# ── evidence ────────────────────────────────────────────────────────────────────────────────────────────────────
+
+
+def evidence_of(quantity: Quantity, runs: Sequence[Run], errors: Vector, values: Vector) -> list[MeasuredRun]:
+    """One entry per set of runs that differ in nothing the evidence looks at: the one with the middle value."""
+    alike: dict[Subject, list[int]] = defaultdict(list)
+    for index, run in enumerate(runs):
+        alike[subject_of_run(run)].append(index)
+    counts = series_counts(runs)
+    found = []
+    for subject, members in alike.items():
+        middle = sorted(members, key=lambda index: values[index])[len(members) // 2]
+        series = {(runs[i].model, runs[i].gpu, runs[i].stack, runs[i].method): counts[i] for i in members}
+        found.append(
+            MeasuredRun(
+                id=runs[middle].id,
+                **{
+                    **subject._asdict(),
+                    "params_b": _short(subject.params_b),
+                    "value": _short(values[middle]),
+                    "ratio": _short(float(np.exp(np.median(errors[members])))),
+                    "series": max(1, round(max(series.values()) / len(members))),
+                    "source": runs[middle].source,
+                    "quantity": quantity,
+                },
+            )
+        )
+    return found
+
+
+# ── the file ────────────────────────────────────────────────────────────────────────────────────────────────────
+
+
+def fitted(speed: Sequence[Run], memory: Sequence[Run], data_hash: str = "") -> TrainingCalibration:
+    """Fit both tables, leave groups out, and put everything that the formulas need together."""
+    rates = np.array([observed_rate(run) for run in speed])
+    table = table_of(speed)
+    fit = fit_speed(speed, rates, table=table)
+    speed_left = speed_left_out(speed, fit, pairs_of(speed))
+    speed_unseen = speed_left_out(speed, fit, [run.hardware.generation for run in speed])
+
+    peaks = peaks_of(memory)
+    values = fit_memory(memory, peaks=peaks)
+    memory_left = memory_left_out(memory, values, pairs_of(memory))
+    memory_unseen = memory_left_out(memory, values, [run.stack for run in memory])
+    memory_errors = np.log([run.measured for run in memory]) - np.log(
+        peak_in_row_unit(peaks, factor_columns(values, peaks.stacks))
+    )
+    peak_gib = np.array([run.measured * run.gibibytes for run in memory])
+
+    typical = with_typical(fit)
+    stacks = [name.split(":")[1] for name in typical.names if name.startswith("moved:")]
+    return TrainingCalibration(
+        version="1",
+        data_hash=data_hash,
+        rows={"speed": len(speed), "memory": len({run.id for run in memory})},
+        generations={**_generations(generation_rates(fit, speed))},
+        stacks={
+            name: {
+                "moved": _short(typical.value(f"moved:{name}", 1.0)),
+                "step_s": _short(typical.value(f"step:{name}", TYPICAL_STEP_S)),
+                "kernels": _short(typical.value(f"kernels:{name}", 1.0)),
+            }
+            for name in stacks
+        },
+        speed=SpeedFactors(
+            **{prior.name: _short(fit.value(prior.name, prior.value)) for prior in SPEED_PRIORS}
+        ),
+        memory={
+            name: {
+                key: _short(value) for key, value in family_factors(with_typical_memory(values), name).items()
+            }
+            for name in (*sorted(set(peaks.stacks)), TYPICAL)
+        },
+        residuals=(
+            *residuals("speed", speed, speed_left, speed_unseen),
+            *residuals("memory", memory, memory_left, memory_unseen),
+            *residuals("device", memory, memory_left, memory_unseen),
+        ),
+        evidence=(
+            *evidence_of("speed", speed, _speed_errors(table, fit, rates), rates),
+            *evidence_of("memory", memory, memory_errors, peak_gib),
+        ),
+    )
+
+
+def _generations(measured: Mapping[str, GenerationRates]) -> Mapping[str, GenerationRates]:
+    borrowed = {
+        name: GenerationRates(
+            products={kind: _short(share * factor) for kind, share in measured[kin].products.items()},
+            attention=_short(measured[kin].attention * factor),
+            source=f"borrowed: {why}",
+        )
+        for name, (kin, factor, why) in BORROWED.items()
+        if kin in measured and name not in measured
+    }
+    return {**measured, **borrowed, "other": OTHER}
+
+
+def dumps(calibration: TrainingCalibration) -> str:
+    """Readable JSON: an entry per line in the long lists."""
+    document = calibration.model_dump(mode="json")
+    parts = []
+    for key, value in document.items():
+        if isinstance(value, list):
+            body = ",\n".join(f"    {json.dumps(_compact(entry), ensure_ascii=False)}" for entry in value)
+            parts.append(f"  {json.dumps(key)}: [\n{body}\n  ]")
+        elif isinstance(value, dict) and any(isinstance(entry, dict) for entry in value.values()):
+            body = ",\n".join(
+                f"    {json.dumps(name)}: {json.dumps(entry, ensure_ascii=False)}"
+                for name, entry in value.items()
+            )
+            parts.append(f"  {json.dumps(key)}: {{\n{body}\n  }}")
+        else:
+            parts.append(f"  {json.dumps(key)}: {json.dumps(value, ensure_ascii=False)}")
+    return "{\n" + ",\n".join(parts) + "\n}\n"
+
+
+def _compact(entry: Mapping[str, object]) -> Mapping[str, object]:
+    """Without fields at their default, so that the table stays readable."""
+    defaults = {
+        "sharding": "none",
+        "expert": False,
+        "software_age_months": 0,
+        "series": 1,
+        "quantity": "speed",
+    }
+    return {key: value for key, value in entry.items() if key not in defaults or value != defaults[key]}
+
+
+__all__ = ["Peaks", "calibrate", "fitted", "level_of", "memory_left_out", "speed_left_out", "subject_of_run"]
