@@ -9,8 +9,9 @@ from collections.abc import Mapping
 from typing import Literal, NamedTuple
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import NDArray
 
+from quotes.sizing.arrays import Numbers
 from quotes.sizing.training_model import TrainedModel, adapter_params
 
 type Array = NDArray[np.float64]
@@ -24,12 +25,12 @@ LOSSES: tuple[Loss, ...] = ("eager", "fast", "chunked", "fused")
 class States(NamedTuple):
     """Bytes per trainable parameter that live between steps, and the extra while the optimiser steps."""
 
-    weights: ArrayLike
-    gradients: ArrayLike
-    optimizer: ArrayLike
-    transient: ArrayLike = 0.0
-    gathered: ArrayLike = 2.0  # a layer brought together by sharding, in compute precision
-    gradients_persist: ArrayLike = (
+    weights: Numbers
+    gradients: Numbers
+    optimizer: Numbers
+    transient: Numbers = 0.0
+    gathered: Numbers = 2.0  # a layer brought together by sharding, in compute precision
+    gradients_persist: Numbers = (
         0.0  # 1: kept while the next forward pass runs (accumulation, 32-bit main gradient)
     )
 
@@ -58,25 +59,25 @@ _ADAPTED_ENDS = STATES[
 class MemoryFactors(NamedTuple):
     """What is fitted, per software family; see docs/sizing/training.md for the runs behind each."""
 
-    kept: ArrayLike = 1.0  # activations kept, as a multiple of the textbook count at 2 bytes per element
-    working_layers: ArrayLike = (
+    kept: Numbers = 1.0  # activations kept, as a multiple of the textbook count at 2 bytes per element
+    working_layers: Numbers = (
         2.0  # layers' worth alive while one is recomputed: its activations and gradients
     )
-    selective_kept: ArrayLike = 0.4  # share still kept with selective recomputation
-    frozen_kept: ArrayLike = 0.85  # share still kept when most weights are frozen
-    expert_working: ArrayLike = 0.4  # share of a layer's expert activations alive while it is recomputed
-    score_bytes: ArrayLike = 7.0  # per head, query and key where attention is not fused
-    logit_eager: ArrayLike = 10.5  # bytes per logit: 16 bit, 32-bit copy, gradient
-    logit_fast: ArrayLike = 5.6  # gradient in place
-    logit_chunked: ArrayLike = 1.0
-    logit_fused: ArrayLike = 0.3
-    gathered_layers: ArrayLike = 2.0  # layers brought together at once by full sharding
-    workspace_matrices: ArrayLike = 2.0  # matrices of a quantised base expanded to 16 bit at once
-    late_share: ArrayLike = 0.35  # of the activations still held when most gradients exist
-    runtime_gib: ArrayLike = 1.5  # what the allocator does not see: context, collectives, libraries
-    reserved_fraction: ArrayLike = 0.2  # allocator cache and fragmentation on top of what is allocated
+    selective_kept: Numbers = 0.4  # share still kept with selective recomputation
+    frozen_kept: Numbers = 0.85  # share still kept when most weights are frozen
+    expert_working: Numbers = 0.4  # share of a layer's expert activations alive while it is recomputed
+    score_bytes: Numbers = 7.0  # per head, query and key where attention is not fused
+    logit_eager: Numbers = 10.5  # bytes per logit: 16 bit, 32-bit copy, gradient
+    logit_fast: Numbers = 5.6  # gradient in place
+    logit_chunked: Numbers = 1.0
+    logit_fused: Numbers = 0.3
+    gathered_layers: Numbers = 2.0  # layers brought together at once by full sharding
+    workspace_matrices: Numbers = 2.0  # matrices of a quantised base expanded to 16 bit at once
+    late_share: Numbers = 0.35  # of the activations still held when most gradients exist
+    runtime_gib: Numbers = 1.5  # what the allocator does not see: context, collectives, libraries
+    reserved_fraction: Numbers = 0.2  # allocator cache and fragmentation on top of what is allocated
 
-    def logit_bytes(self, loss: ArrayLike) -> Array:
+    def logit_bytes(self, loss: Numbers) -> Array:
         """Bytes per logit by index in LOSSES."""
         kinds = (self.logit_eager, self.logit_fast, self.logit_chunked, self.logit_fused)
         shape = np.broadcast_shapes(np.shape(loss), *(np.shape(kind) for kind in kinds))
@@ -91,43 +92,39 @@ class Split(NamedTuple):
     The *_shards fields say over how many data-parallel ranks a state is divided (1 = every rank holds all of it).
     """
 
-    tp: ArrayLike = 1
-    pp: ArrayLike = 1
-    cp: ArrayLike = 1
-    dp: ArrayLike = 1
-    ep: ArrayLike = 1
-    weight_shards: ArrayLike = 1
-    gradient_shards: ArrayLike = 1
-    optimizer_shards: ArrayLike = 1
-    virtual_stages: ArrayLike = 1
-    stage_gathered: ArrayLike = (
-        0.0  # 1: sharding under a pipeline keeps a stage's weights and gradients whole
-    )
+    tp: Numbers = 1
+    pp: Numbers = 1
+    cp: Numbers = 1
+    dp: Numbers = 1
+    ep: Numbers = 1
+    weight_shards: Numbers = 1
+    gradient_shards: Numbers = 1
+    optimizer_shards: Numbers = 1
+    virtual_stages: Numbers = 1
+    stage_gathered: Numbers = 0.0  # 1: sharding under a pipeline keeps a stage's weights and gradients whole
 
 
 class Batch(NamedTuple):
     """What one replica works on at a time, and what its software keeps of it."""
 
-    sequence_tokens: ArrayLike
-    micro_batch: ArrayLike
-    recompute: ArrayLike = 1.0  # 1: every layer is recomputed from its input in the backward pass
-    selective: ArrayLike = 0.0  # 1: only attention and cheap kernels are
-    loss: ArrayLike = 0  # index in LOSSES
-    residual_bytes: ArrayLike = 2.0  # of a layer's input; 4 under autocast with 32-bit residuals
-    unfused_attention: ArrayLike = 0.0  # 1: scores are written out, heads × keys per token and layer
-    sequence_parallel: ArrayLike = 1.0  # 0: layer inputs are repeated on every tensor-parallel rank
-    in_flight: ArrayLike = (
-        1.0  # micro-batches held by the first pipeline stage, times its share of the layers
-    )
+    sequence_tokens: Numbers
+    micro_batch: Numbers
+    recompute: Numbers = 1.0  # 1: every layer is recomputed from its input in the backward pass
+    selective: Numbers = 0.0  # 1: only attention and cheap kernels are
+    loss: Numbers = 0  # index in LOSSES
+    residual_bytes: Numbers = 2.0  # of a layer's input; 4 under autocast with 32-bit residuals
+    unfused_attention: Numbers = 0.0  # 1: scores are written out, heads × keys per token and layer
+    sequence_parallel: Numbers = 1.0  # 0: layer inputs are repeated on every tensor-parallel rank
+    in_flight: Numbers = 1.0  # micro-batches held by the first pipeline stage, times its share of the layers
 
 
 class Adapter(NamedTuple):
     """A low-rank addition to a frozen base: the base has neither gradients nor optimiser states."""
 
-    frozen: ArrayLike = 0.0  # 1: adapter; 0: everything is trained and the rest is ignored
-    base_bytes: ArrayLike = 2.0  # per frozen weight outside embedding and head
-    rank: ArrayLike = 16.0
-    full_ends: ArrayLike = 0.0  # 1: embedding and head are trained as well, which costs more than the adapter
+    frozen: Numbers = 0.0  # 1: adapter; 0: everything is trained and the rest is ignored
+    base_bytes: Numbers = 2.0  # per frozen weight outside embedding and head
+    rank: Numbers = 16.0
+    full_ends: Numbers = 0.0  # 1: embedding and head are trained as well, which costs more than the adapter
 
 
 class TrainingMemory(NamedTuple):
@@ -152,7 +149,7 @@ class TrainingMemory(NamedTuple):
         return self.reserved(factors) + np.asarray(factors.runtime_gib, float) * GIB
 
 
-def _floats(*values: ArrayLike) -> list[Array]:
+def _floats(*values: Numbers) -> list[Array]:
     return [np.asarray(value, float) for value in values]
 
 
@@ -186,7 +183,7 @@ def local_params(model: TrainedModel, split: Split) -> Array:
     return local_dense_params(model, split) + local_expert_params(model, split)
 
 
-def _sharded(model: TrainedModel, split: Split, shards: ArrayLike) -> Array:
+def _sharded(model: TrainedModel, split: Split, shards: Numbers) -> Array:
     """Parameters kept per GPU when a state is divided over `shards` ranks; experts are divided already."""
     ranks, ep = _floats(shards, split.ep)
     return local_dense_params(model, split) / ranks + local_expert_params(model, split) / np.maximum(
@@ -198,7 +195,7 @@ def _sharded(model: TrainedModel, split: Split, shards: ArrayLike) -> Array:
 
 
 def activation_bytes(
-    model: TrainedModel, split: Split, batch: Batch, factors: MemoryFactors, frozen: ArrayLike = 0.0
+    model: TrainedModel, split: Split, batch: Batch, factors: MemoryFactors, frozen: Numbers = 0.0
 ) -> Array:
     """Activations kept for the backward pass: everything, the selective part, or layer inputs plus one layer."""
     tp, pp, cp = _floats(split.tp, split.pp, split.cp)
