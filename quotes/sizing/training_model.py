@@ -9,7 +9,7 @@ from functools import lru_cache
 from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import NDArray
 
 from catalog.specs import ModelArchitecture
 from quotes.sizing.architecture import (
@@ -19,6 +19,7 @@ from quotes.sizing.architecture import (
     feed_forward_layers,
     parameters,
 )
+from quotes.sizing.arrays import Numbers
 
 MAMBA_EXPANSION = 2  # inner width of a linear-attention or state-space mixer, in hidden sizes
 
@@ -137,13 +138,13 @@ def _adapter_width(arch: ModelArchitecture, attention_layers: int, dense_layers:
     return attention_layers * attention + dense_layers * feed_forward
 
 
-def adapter_params(model: TrainedModel, rank: ArrayLike) -> NDArray[np.float64]:
+def adapter_params(model: TrainedModel, rank: Numbers) -> NDArray[np.float64]:
     """Trainable parameters of a low-rank adapter on every linear layer outside the experts: r·(inputs + outputs)."""
     return np.asarray(rank, float) * model.adapter_width
 
 
 def attention_flops(
-    model: TrainedModel, sequence_tokens: ArrayLike, *, window_skipped: float = 1.0
+    model: TrainedModel, sequence_tokens: Numbers, *, window_skipped: float = 1.0
 ) -> NDArray[np.float64]:
     """Forward FLOPs of attention scores and values per token; a causal token sees half the sequence on average.
 
