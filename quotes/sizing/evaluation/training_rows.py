@@ -5,7 +5,7 @@ import re
 from collections.abc import Mapping
 from functools import cache
 from pathlib import Path
-from typing import Literal, NamedTuple
+from typing import Any, Literal, NamedTuple
 
 from catalog.specs import ModelArchitecture
 from quotes.sizing.architecture import typical_architecture
@@ -95,8 +95,9 @@ class Run(NamedTuple):
 
 
 @cache
-def _subjects() -> Mapping[str, dict]:
-    return json.loads(SUBJECTS.read_text(encoding="utf-8"))
+def _load_subjects() -> Mapping[str, Any]:
+    subjects: Mapping[str, Any] = json.loads(SUBJECTS.read_text(encoding="utf-8"))
+    return subjects
 
 
 def _match(names: list[list[str]], text: str) -> str | None:
@@ -116,9 +117,9 @@ def subject_model(name: str, params_b: float | None = None) -> tuple[str, ModelA
         raise NotInScope("encoder-decoder models are not sized")
     if re.search(r"prototype|^gpt 52b", name, re.IGNORECASE) and params_b:
         return f"gpt-prototype-{params_b:g}b", gpt_shape(params_b)
-    key = _match(_subjects()["model_names"], name)
-    if key and key in _subjects()["models"]:
-        return key, ModelArchitecture(key=key, name=key, **_subjects()["models"][key])
+    key = _match(_load_subjects()["model_names"], name)
+    if key and key in _load_subjects()["models"]:
+        return key, ModelArchitecture(key=key, name=key, **_load_subjects()["models"][key])
     if params_b:
         return f"typical-{params_b:g}b", typical_architecture(params_b)
     raise NotInScope("unknown model and no parameter count")
@@ -139,10 +140,10 @@ def gpt_shape(params_b: float) -> ModelArchitecture:
 @cache
 def subject_gpu(name: str) -> tuple[str, TrainingGpu]:
     """Key and figures of a named GPU. NotInScope when it is none that the product knows for training."""
-    key = _match(_subjects()["gpu_names"], name)
+    key = _match(_load_subjects()["gpu_names"], name)
     if key is None:
         raise NotInScope("the GPU is not named, or is no GPU that the product sizes training on")
-    return key, TrainingGpu(**_subjects()["gpus"][key])
+    return key, TrainingGpu(**_load_subjects()["gpus"][key])
 
 
 # ── cells ───────────────────────────────────────────────────────────────────────────────────────────────────────
@@ -209,7 +210,7 @@ def precision_of(
         return "bf16"
     for name in ("nvfp4", "mxfp8", "fp8"):
         if name in text:
-            return name  # type: ignore[return-value]
+            return name
     return "bf16"
 
 
@@ -366,10 +367,12 @@ def throughput_run(row: Row) -> Run:
         cp = max(1, shared // tp)
     run = Run(
         id=row["id"], model=model, arch=arch, gpu=hardware_key, hardware=hardware, stack=stack, method=method,
-        precision=precision_of(row, stack, hardware, moe=arch.is_moe), base_bytes=_base_bytes(row, method), gpus=gpus, tp=tp, pp=pp,
+        precision=precision_of(row, stack, hardware, moe=arch.is_moe), base_bytes=_base_bytes(row, method),
+        gpus=gpus, tp=tp, pp=pp,
         cp=cp, ep=_degree(row, "ep"), virtual_stages=virtual, sharding=_sharding(zero, method, gpus, tp * pp),
         shard_ranks=int(found[1]) if (found := re.search(r"group=(\d+)", zero)) else 0, sequence_tokens=sequence,
-        micro_batch=micro, global_batch_tokens=batch_tokens, recompute=_recompute(row["activation_checkpointing"], stack),
+        micro_batch=micro, global_batch_tokens=batch_tokens,
+        recompute=_recompute(row["activation_checkpointing"], stack),
         software_age_months=_software_age(row, stack), layout_known=layout_known, measured=float(row["value"]),
         metric=row["metric"], params_b=size, tokens_trained=token_count(row["tokens_trained"]) or 0.0,
         counted_flops=_counted_flops(row, arch, sequence), source=row["source_title"],
@@ -392,7 +395,7 @@ def _counted_flops(row: Row, arch: ModelArchitecture, sequence: float) -> float:
 def _core_gpt(name: str, model: str, arch: ModelArchitecture) -> tuple[str, ModelArchitecture]:
     """The GPT shapes of the 2024 weak-scaling table, which share names with the shapes of 2021."""
     key = f"mcore-{name.lower()}"
-    fields = _subjects()["models"].get(key)
+    fields = _load_subjects()["models"].get(key)
     return (key, ModelArchitecture(key=key, name=name, **fields)) if fields else (model, arch)
 
 
@@ -484,7 +487,8 @@ def memory_run(row: Row) -> Run:
         recompute=_memory_recompute(row, stack), states=_states_of(row, stack, method),
         residual_bytes=_residual_bytes(row, stack, method, layout["sharding"]),
         sequence_parallel=stack != "megatron_2021" or "sequence parallel" in row["activation_checkpointing"],
-        accumulates_whole="micro_num=" in row["notes"], unfused_attention=_unfused(row, stack, model), loss=_loss_of(row, stack),
+        accumulates_whole="micro_num=" in row["notes"], unfused_attention=_unfused(row, stack, model),
+        loss=_loss_of(row, stack),
         lora_rank=_rank_of(row), full_adapter_ends="LoRA (emb)" in row["notes"], measure=_measure_of(row),
         gibibytes=GIB_PER_GB if re.search(r"unit=GB\b|GB as published", row["notes"]) else 1.0,
         host_offload=_offload_of(row),
@@ -516,7 +520,7 @@ def _memory_gpu(row: Row) -> tuple[str, TrainingGpu]:
         )
 
 
-def _memory_layout(row: Row, arch: ModelArchitecture) -> dict:
+def _memory_layout(row: Row, arch: ModelArchitecture) -> dict[str, Any]:
     """Degrees and sharding from cells such as 'ZeRO-1 dp=8 tp=8 pp=6', 'FSDP2 8', 'tp=2 pp=1 ep=8'."""
     text = row["sharding"].lower()
     gpus = int(number(row["gpu_count"]) or 0)
@@ -552,7 +556,7 @@ def _memory_layout(row: Row, arch: ModelArchitecture) -> dict:
     }
 
 
-def _memory_batch(row: Row, layout: dict) -> float | None:
+def _memory_batch(row: Row, layout: dict[str, Any]) -> float | None:
     found = number(re.sub(r"[^\d.]*", "", row["micro_batch"].split("-")[0], count=1) or None)
     if "per DP" in row["micro_batch"]:
         return 2.0 if layout["pp"] > 1 else found
