@@ -1,6 +1,7 @@
 """Evaluators of training_throughput.csv and training_memory.csv."""
 
 from collections.abc import Iterator
+from functools import partial
 
 import numpy as np
 
@@ -56,18 +57,18 @@ def _memory_rows(known: list[tuple[Row, Run]], calibration: TrainingCalibration)
     if not runs:
         return
     for (row, run), peak, fit in zip(known, peaks(runs, calibration), fits(runs, calibration), strict=True):
-        common = {"id": row["id"], "badge": str(peak.badge), "model": _model(run), "gpu": row["gpu"]}
+        about = partial(PredictedRow, id=row["id"], badge=str(peak.badge), model=_model(run), gpu=row["gpu"])
         if run.measured:
-            yield PredictedRow(
+            yield about(
                 metric="peak_mem_gib_per_gpu", measured=run.measured, predicted=peak.value, low=peak.low,
-                high=peak.high, **common,
+                high=peak.high,
             )  # fmt: skip
         if run.gpu == "unknown":
             yield _refused(row, "outcome", row["outcome"], "the GPU is not named, so its memory is not known")
         elif not np.isfinite(fit.needed_gib):
             yield _refused(row, "outcome", row["outcome"], "the memory cannot be computed")
         else:
-            yield PredictedRow(metric="outcome", measured=row["outcome"], predicted=fit.verdict, **common)
+            yield about(metric="outcome", measured=row["outcome"], predicted=fit.verdict)
 
 
 def _model(run: Run) -> str:
