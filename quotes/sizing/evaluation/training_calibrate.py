@@ -122,7 +122,8 @@ def subject_of_run(run: Run, stack: str | None = None) -> Subject:
     return Subject(
         model=run.model, params_b=trained_model(run.arch).params / 1e9, expert=run.is_moe, gpu=run.hardware.name,
         generation=run.hardware.generation, stack=stack or run.stack, method=run.method, precision=run.precision,
-        sharding=run.sharding, sequence_tokens=run.sequence_tokens, gpus=run.gpus, software_age_months=run.software_age_months,
+        sharding=run.sharding, sequence_tokens=run.sequence_tokens, gpus=run.gpus,
+        software_age_months=run.software_age_months,
     )  # fmt: skip
 
 
