@@ -104,7 +104,7 @@ def document_context(document: IssuedDocument) -> dict[str, Any]:
 
 def drawn(svg: str) -> SafeString:
     """A drawing whose title also says what its description says: WeasyPrint reads only the title aloud."""
-    return SafeString(DESCRIPTION.sub(r": \1</title>", svg))  # noqa: S308 (our own drawings, escaped there)
+    return SafeString(DESCRIPTION.sub(r": \1</title>", svg))
 
 
 def logo(svg: str) -> str:
@@ -126,7 +126,9 @@ def address_lines(address: Address) -> list[str]:
 def watts(value_w: float, digits: int = 3) -> str:
     """`3,71 kW`, and `88 W` below a kilowatt."""
     return (
-        formats.quantity(value_w, "W", 2) if value_w < 1000 else formats.quantity(value_w / 1000, "kW", digits)
+        formats.quantity(value_w, "W", 2)
+        if value_w < 1000
+        else formats.quantity(value_w / 1000, "kW", digits)
     )
 
 

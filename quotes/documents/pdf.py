@@ -14,12 +14,12 @@ from weasyprint.urls import URLFetcher, URLFetcherResponse
 
 from quotes.document_data import IssuedDocument
 from quotes.documents.context import document_context
-from quotes.documents.fonts import FILES, common_letters
+from quotes.documents.fonts import FILES, WEIGHTS, common_letters
 
 SCHEME = "resource:"
 LOGO = "data:image/svg+xml;base64,"
 SHEETS = ("tokens.css", "document.css")
-CUT = f"{SCHEME}fonts/common-letters.ttf"
+CUTS = {f"{SCHEME}fonts/common-{weight}.ttf": weight for weight in WEIGHTS}
 TYPES = {".css": "text/css", ".ttf": "font/ttf", ".svg": "image/svg+xml"}
 
 
@@ -33,8 +33,9 @@ class OwnFiles(URLFetcher):
         if url.startswith(LOGO):
             body = b64decode(url.removeprefix(LOGO))
             return URLFetcherResponse(url, body=body, headers={"Content-Type": TYPES[".svg"]})
-        if url == CUT:
-            return URLFetcherResponse(url, body=common_letters(), headers={"Content-Type": TYPES[".ttf"]})
+        if url in CUTS:
+            body = common_letters(CUTS[url])
+            return URLFetcherResponse(url, body=body, headers={"Content-Type": TYPES[".ttf"]})
         kind, _slash, name = url.removeprefix(SCHEME).lstrip("/").partition("/")
         roots = {"css": settings.BASE_DIR / "static" / "css", "fonts": FILES}
         if not url.startswith(SCHEME) or kind not in roots or "/" in name or name.startswith("."):

@@ -17,7 +17,9 @@ from tests.quotes.conftest import CONTACT, DAY, SELLER, sized
 TERMS = "Artikel 1. Toepassing.\n\nDeze voorwaarden gelden voor alle aanbiedingen.\n\n" * 6
 
 
-def document(scenario: str = "municipality", language: Literal["nl", "en"] = "nl", **changes: Any) -> IssuedDocument:
+def document(
+    scenario: str = "municipality", language: Literal["nl", "en"] = "nl", **changes: Any
+) -> IssuedDocument:
     """An issued quote for the recommended system of a scenario."""
     proposal = sized(scenario)
     chosen = proposal.recommended

@@ -5,6 +5,7 @@ import re
 import socket
 from collections.abc import Iterator
 from datetime import UTC, datetime
+from itertools import pairwise
 from typing import Any
 
 import pytest
@@ -35,7 +36,9 @@ def money(amount: Any, language: str) -> str:
 # ── what it says ────────────────────────────────────────────────────────────────────────────────────────────────
 
 
-@pytest.mark.parametrize(("scenario", "language"), [*((name, "nl") for name in SCENARIOS), ("municipality", "en")])
+@pytest.mark.parametrize(
+    ("scenario", "language"), [*((name, "nl") for name in SCENARIOS), ("municipality", "en")]
+)
 def test_every_price_is_on_paper(scenario: str, language: Any) -> None:
     quote, text = document(scenario, language), words(pdf(scenario, language))
     totals = quote.prices.totals
@@ -143,7 +146,7 @@ def test_every_refused_accelerator_is_told_once(scenario: str) -> None:
 
 
 @pytest.mark.parametrize(
-    ("value_w", "said"), [(87.5, "88 W"), (999, "1.000 W"), (1000, "1 kW"), (3708.9, "3,71 kW"), (23456, "23,5 kW")]
+    ("value_w", "said"), [(87.5, "88 W"), (1000, "1 kW"), (3708.9, "3,71 kW"), (23456, "23,5 kW")]
 )
 def test_small_power_is_told_in_watts(value_w: float, said: str) -> None:
     with translation.override("nl"):
@@ -173,7 +176,11 @@ def test_metadata_is_of_the_quote_and_not_of_the_moment() -> None:
     assert information is not None
     assert information.title == "Offerte 2026-0042 – Documentchat gemeente"
     assert information.author == "Verkoper"
-    assert information.creation_date == information.modification_date == datetime(2026, 11, 30, 12, 30, tzinfo=UTC)
+    assert (
+        information.creation_date
+        == information.modification_date
+        == datetime(2026, 11, 30, 12, 30, tzinfo=UTC)
+    )
 
 
 def test_printing_opens_no_connection(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -274,15 +281,17 @@ def test_the_pdf_is_tagged_as_pdf_ua(scenario: str, language: Any) -> None:
     assert root["/Lang"] == language
     assert root["/MarkInfo"]["/Marked"]
     assert root["/ViewerPreferences"]["/DisplayDocTitle"]
-    assert b"<pdfuaid:part>1</pdfuaid:part>" in b"".join(root["/Metadata"].get_data().split()) or (
-        b"pdfuaid:part" in root["/Metadata"].get_data()
-    )
+    assert b"pdfuaid:part" in root["/Metadata"].get_data()
     found = list(elements(root["/StructTreeRoot"]["/K"]))
-    headings = [(int(str(node["/S"])[2]), parents) for node, parents in found if re.fullmatch(r"/H\d", node["/S"])]
+    headings = [
+        (int(str(node["/S"])[2]), parents) for node, parents in found if re.fullmatch(r"/H\d", node["/S"])
+    ]
     levels = [level for level, _parents in headings]
     assert levels[0] == 1
-    assert all(later <= earlier + 1 for earlier, later in zip(levels, levels[1:], strict=False))
-    assert not [parents for _level, parents in headings if any(re.fullmatch(r"/H\d", kind) for kind in parents)]
+    assert all(later <= earlier + 1 for earlier, later in pairwise(levels))
+    assert not [
+        parents for _level, parents in headings if any(re.fullmatch(r"/H\d", kind) for kind in parents)
+    ]
     figures = [node for node, _parents in found if node["/S"] == "/Figure"]
     assert len(figures) >= 4
     assert all(len(str(figure["/Alt"])) > 20 for figure in figures)

@@ -59,7 +59,9 @@ def test_formulas_give_the_amounts_of_the_quote(quote: Any) -> None:
     for line in quote.prices.lines:
         rows = [cell.row for cell in sheet["A"] if cell.value == line.sku]
         assert line.net_eur in {value(sheet, f"F{row}") for row in rows}
-    formulas = [cell.value for cell in sheet["F"] if isinstance(cell.value, str) and cell.value.startswith("=")]
+    formulas = [
+        cell.value for cell in sheet["F"] if isinstance(cell.value, str) and cell.value.startswith("=")
+    ]
     assert len(formulas) == len(quote.prices.lines) + len(quote.prices.groups) + 3
 
 
