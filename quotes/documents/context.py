@@ -222,6 +222,7 @@ def _load(load: Any, document: IssuedDocument, number: int) -> dict[str, Any]:
     return {
         "name": load_name(option.load),
         "option": option,
+        "gpus": formats.quantity(option.gpus_per_replica, "GPUs", 15),  # a count: every digit is known
         "asked": asked_of(part),
         "bar": drawn(bar),
         "promises": list(_promises(option, part, number)),
