@@ -52,6 +52,8 @@ class Item(Frozen):
     sku: str = Field(min_length=1)
     vendor: str
     name: str
+    name_nl: str = ""
+    """The name in Dutch where `name` is words rather than a maker's type; empty: `name` holds in every language."""
     provenance: Provenance = Provenance()
 
 

@@ -286,7 +286,7 @@ class AllArticlesAdmin(admin.ModelAdmin):
 
     list_display = ("name", "vendor", "sku", "kind", "list_price", "active")
     list_filter = (KindFilter, PriceStateFilter, "category", "vendor", "active")
-    search_fields = ("sku", "name", "vendor", "part_number")
+    search_fields = ("sku", "name", "name_nl", "vendor", "part_number")
     list_per_page = 100
 
     def get_queryset(self, request: HttpRequest) -> models.QuerySet[Article]:

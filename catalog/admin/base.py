@@ -205,13 +205,13 @@ class PriceInline(admin.TabularInline):
 class ArticleAdmin(SourcedAdmin):
     """A table of one kind of article."""
 
-    heading: Sequence[Any] = (("sku", "part_number"), ("vendor", "name"), "category")
+    heading: Sequence[Any] = (("sku", "part_number"), ("vendor", "name"), "name_nl", "category")
     columns: Sequence[str | tuple[str, Any]] = ()
     """What the list shows of this kind between the name and the price: a field, or a figure and its short title."""
     filters: Sequence[Any] = ()
     inlines: Sequence[Any] = (PriceInline,)
     actions: Sequence[str] = ("copy_as_new", "add_price")
-    search_fields = ("sku", "name", "vendor", "part_number")
+    search_fields = ("sku", "name", "name_nl", "vendor", "part_number")
     list_select_related = ("category",)
 
     def get_list_display(self, request: HttpRequest) -> Sequence[Any]:

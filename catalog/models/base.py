@@ -248,6 +248,12 @@ class Article(Sourced):
     kind_name = models.CharField(_("kind"), max_length=20, editable=False)
     vendor = models.CharField(_("vendor"), max_length=80)
     name = models.CharField(_("name"), max_length=120)
+    name_nl = models.CharField(
+        _("name in Dutch"),
+        max_length=120,
+        blank=True,
+        help_text=_("For Dutch proposals and quotes. Leave empty when the name is the maker's own."),
+    )
     category = models.ForeignKey(
         "catalog.Margin",
         on_delete=models.PROTECT,

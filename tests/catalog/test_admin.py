@@ -261,6 +261,21 @@ def test_a_server_is_copied_as_new(catalog: None, saskia: User, client_of: Clien
     assert copied.seed_digest == ""
 
 
+def test_a_rack_gets_a_dutch_name_and_is_found_by_it(
+    catalog: None, saskia: User, client_of: ClientOf
+) -> None:
+    client = client_of(saskia)
+    page = address(Rack, "change", "AR3357")
+    response = client.get(page)
+    assert "For Dutch proposals and quotes." in response.content.decode()
+    response = client.post(page, {**_form_data(response), "name_nl": "Serverkast van APC"})
+    assert response.status_code == 302, _errors(response)
+    assert Rack.objects.get(pk="AR3357").name_nl == "Serverkast van APC"
+    for table in (Rack, Article):
+        found = client.get(address(table, "changelist") + "?q=serverkast").context["cl"].queryset
+        assert [each.pk for each in found] == ["AR3357"]
+
+
 def test_a_sku_that_is_taken_is_told_at_its_field(catalog: None, saskia: User, client_of: ClientOf) -> None:
     client = client_of(saskia)
     data = _form_data(client.get(address(Server, "add") + "?copy_of=SYS-821GE-TNHR"))

@@ -12,7 +12,15 @@ import pytest
 from catalog.kinds import KINDS
 from catalog.seed import DATA, read_seed, seed, seed_snapshot
 from catalog.seed_rows import SeedError
-from catalog.specs import AcceleratorSpec, Availability, CatalogSnapshot, Confidence, ServerSpec, ServerStatus
+from catalog.specs import (
+    AcceleratorSpec,
+    Availability,
+    CatalogSnapshot,
+    Confidence,
+    ServerSpec,
+    ServerStatus,
+    ServiceSpec,
+)
 
 DAY = date(2026, 12, 1)
 
@@ -53,6 +61,15 @@ def test_servers_keep_their_status(catalog: CatalogSnapshot) -> None:
         ServerStatus.SPECIAL_RACK: 2,
         ServerStatus.PART_OF_RACK: 1,
     }
+
+
+def test_articles_named_in_words_have_a_dutch_name(catalog: CatalogSnapshot) -> None:
+    """Memory modules are written the same in both languages."""
+    worded = [
+        item for item in catalog.items.values()
+        if item.vendor == "Generic" or isinstance(item, ServiceSpec)
+    ]  # fmt: skip
+    assert {item.sku for item in worded if not item.name_nl} == {item.sku for item in catalog.memory}
 
 
 # ── samples checked by hand against the vendor's or the reference's figures ─────────────────────────────────────

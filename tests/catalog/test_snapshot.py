@@ -87,6 +87,16 @@ def test_inactive_rows_and_their_prices_are_left_out(catalog: None) -> None:
     assert "l40s" not in found.prices
 
 
+def test_a_dutch_name_that_somebody_gave_is_in_the_next_snapshot(catalog: None) -> None:
+    before = snapshot(DAY)
+    rack = Rack.objects.get(pk="AR3357")
+    rack.name_nl = "APC-rack 48U"
+    rack.save()
+    found = snapshot(DAY).items["AR3357"]
+    assert (found.name, found.name_nl) == (rack.name, "APC-rack 48U")
+    assert before.items["AR3357"].name_nl == ""
+
+
 def test_a_price_holds_on_its_days_only(catalog: None) -> None:
     Price.objects.filter(article_id="l40s").update(
         valid_from=date(2026, 12, 1), valid_until=date(2026, 12, 31)
