@@ -47,8 +47,11 @@ def pct(fraction: formats.Number | None, digits: int = 2) -> str:
 
 @register.filter
 def unit(value: formats.Number | None, name: str) -> str:
-    """`{{ watts|unit:"W" }}`: a bare number with its unit, three digits; a Quantity needs only `say`."""
-    return formats.quantity(value, name)
+    """`{{ watts|unit:"W" }}`: a bare number with its unit; whole numbers are counts and keep every digit, others three.
+
+    A Quantity needs only `say`.
+    """
+    return formats.quantity(value, name, 15 if isinstance(value, int) else 3)
 
 
 @register.filter
