@@ -8,6 +8,7 @@ from typing import Any, NamedTuple
 
 from django.utils.safestring import SafeString
 from django.utils.translation import gettext as _
+from django.utils.translation import pgettext
 
 from catalog.quantity import Message, Quantity
 from configurator import formats
@@ -129,7 +130,15 @@ def system_page(chosen: SizedSystem, price: PricedSystem, workload: Workload) ->
 
 
 def bill(price: PricedSystem) -> list[Group]:
-    return [Group(group_name(name), lines, subtotal) for name, (lines, subtotal) in price.groups.items()]
+    """The lines by group, with articles in the reader's language where their names are words."""
+    return [
+        Group(group_name(name), tuple(map(_named, lines)), subtotal)
+        for name, (lines, subtotal) in price.groups.items()
+    ]
+
+
+def _named(line: PricedLine) -> PricedLine:
+    return line.model_copy(update={"name": pgettext("article", line.name)})
 
 
 def _load(number: int, option: LoadOption) -> Load:

@@ -10,6 +10,7 @@ from django.contrib.auth.models import AbstractBaseUser
 from django.db import transaction
 from django.utils import timezone
 from django.utils.translation import gettext as _
+from django.utils.translation import override, pgettext
 
 from catalog.models import Article
 from catalog.quantity import Message
@@ -63,6 +64,7 @@ def create_quote(
 
 
 def _rows(quote: Quote, lines: Iterable[PricedLine]) -> list[QuoteLine]:
+    """New rows, with the articles named in the language of the quote."""
     lines = list(lines)
     margins = _margins(line.sku for line in lines)
     return [
@@ -70,7 +72,7 @@ def _rows(quote: Quote, lines: Iterable[PricedLine]) -> list[QuoteLine]:
             quote=quote,
             position=position,
             sku=line.sku,
-            text=line.name,
+            text=_article_name(line.name, quote.language),
             role=line.role.value,
             group=line.group,
             quantity=line.quantity,
@@ -82,6 +84,11 @@ def _rows(quote: Quote, lines: Iterable[PricedLine]) -> list[QuoteLine]:
         )
         for position, line in enumerate(lines, 1)
     ]
+
+
+def _article_name(name: str, language: str) -> str:
+    with override(language):
+        return pgettext("article", name)
 
 
 def _margins(skus: Iterable[str]) -> dict[str, Decimal]:

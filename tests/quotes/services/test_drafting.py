@@ -27,13 +27,19 @@ SCENARIOS = ["municipality", "university", "law-firm", "software-house"]
 def test_a_quote_has_the_lines_of_its_proposal(make_quote, scenario: str) -> None:
     found = sized(scenario)
     assert found.recommended
-    quote = make_quote(scenario=scenario)
+    quote = make_quote(scenario=scenario, language="en")
     offered = found.prices[found.recommended.tier]
     firm, options = services.lines_of(quote)
     assert firm == list(offered.lines)
     assert options == []
     assert quote.net_eur == offered.totals.net
     assert services.document_of(quote).prices == offered
+
+
+def test_lines_are_named_in_the_language_of_the_quote(make_quote) -> None:
+    names = {line.sku: line.name for line in services.lines_of(make_quote(language="nl"))[0]}
+    assert names["svc-os-install"] == "Installatie van besturingssysteem en drivers"
+    assert names["h100-nvl-94gb"] == "H100 NVL 94GB"
 
 
 @pytest.mark.parametrize("scenario", SCENARIOS)
