@@ -80,6 +80,9 @@ class MeasuredRun(Frozen):
     source: str
     quantity: Quantity = "speed"
 
+    def __hash__(self) -> int:  # hashing every field of every run would take longer than using them
+        return hash(self.id)
+
 
 class TrainingCalibration(Frozen):
     """What the formulas need beyond data sheets. Plain numbers, few enough to read."""

@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 from functools import lru_cache
-from typing import Literal, NamedTuple
+from typing import Any, Literal, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -13,33 +13,55 @@ from quotes.sizing.architecture import legal_tp
 from quotes.sizing.training_hardware import TrainingGpu
 
 type Ints = NDArray[np.int64]
+type Vector = NDArray[np.float64]
+type Column = NDArray[Any]
 type Sharding = Literal["none", "ddp", "zero1", "fsdp"]
 type Recompute = Literal["none", "selective", "full"]
 
 SHARDINGS: tuple[Sharding, ...] = ("none", "ddp", "zero1", "fsdp")
 MICRO_BATCHES = (1, 2, 4, 8)
-RECOMPUTES: tuple[Recompute, ...] = ("none", "selective", "full")
+RECOMPUTES: tuple[Recompute, ...] = (
+    "none",
+    "selective",
+    "full",
+)  # each slower and smaller than the one before
 PIPELINES = (1, 2, 4, 8, 16)
-_MICRO, _RECOMPUTE = (values.ravel() for values in np.meshgrid(MICRO_BATCHES, range(len(RECOMPUTES))))
 NODE_STEPS = (1, 2, 3, 4, 6, 8, 12, 16, 24, 32, 48, 64, 96, 128, 192, 256, 384, 512, 1024, 2048)
 SIZES_ABOVE_NEED = 8  # sizes looked at beyond the first that could meet the deadline at full peak
 
+_RECOMPUTE, _MICRO = (
+    axis.ravel() for axis in np.meshgrid(range(len(RECOMPUTES)), MICRO_BATCHES, indexing="ij")
+)
+VARIANTS = (len(RECOMPUTES), len(MICRO_BATCHES))  # of one layout, in this order
+
 
 class Grid(NamedTuple):
-    """One entry per candidate; `accelerator` and `size` index the accelerators and their list of GPU counts."""
+    """One entry per candidate; `accelerator` is an index, the rest numbers."""
 
-    accelerator: Ints
-    gpus: Ints
-    tp: Ints
-    pp: Ints
-    dp: Ints
-    ep: Ints
-    sharding: Ints  # index in SHARDINGS
-    micro_batch: Ints
-    recompute: Ints  # index in RECOMPUTES
+    accelerator: Column
+    gpus: Column
+    tp: Column
+    pp: Column
+    dp: Column
+    ep: Column
+    sharding: Column  # index in SHARDINGS
+    micro_batch: Column
+    recompute: Column  # index in RECOMPUTES
 
     def take(self, chosen: NDArray[np.bool_] | Ints) -> "Grid":
         return Grid(*(field[chosen] for field in self))
+
+
+class Space(NamedTuple):
+    """What is worth looking at: every different layout once, in all its variants, and who may use it.
+
+    Pair i says that accelerator `owner[i]` may use layout `layout[i]`; the variants of layout k are the entries of
+    `candidates` from k · variants on. Memory depends on the layout alone, so that it is computed once for all.
+    """
+
+    candidates: Grid
+    owner: Ints
+    layout: Ints
 
 
 def gpu_counts(node_gpus: int, gpus_max: float) -> tuple[int, ...]:
@@ -83,33 +105,37 @@ def _splits(
 
 
 @lru_cache(maxsize=1024)
-def _candidates(
-    arch: ModelArchitecture, method: Method, size: int, node: int, domain: int
-) -> NDArray[np.int64]:
-    """Candidates of one size of job: gpus, tp, pp, dp, ep, sharding, micro-batch, recompute. Cached, since most
-    accelerators share them."""
+def _layouts(arch: ModelArchitecture, method: Method, size: int, node: int, domain: int) -> Vector:
+    """Layouts of one size of job as columns: gpus, tp, pp, dp, ep, sharding."""
     tensor = legal_tp(arch, max(1, min(domain, node, 8)))
     rows = []
     for tp, pp, sharding in _splits(method, tensor, arch, size, node):
         if size % (tp * pp) == 0:
             dp = size // (tp * pp)
             rows.append((size, tp, pp, dp, expert_parallel(arch, dp, max(domain // tp, 1)), sharding))
-    base = np.array(rows, np.int64).reshape(len(rows), 6)
-    repeated = np.repeat(base, _MICRO.size, axis=0)
-    return np.column_stack([repeated, np.tile(_MICRO, len(rows)), np.tile(_RECOMPUTE, len(rows))])
+    return np.array(rows, float).reshape(len(rows), 6).T
 
 
-def grid(
+def space(
     arch: ModelArchitecture, method: Method, gpus: Sequence[TrainingGpu], counts: Sequence[Sequence[int]]
-) -> Grid:
+) -> Space:
     """Every candidate of every accelerator; `counts` gives the GPU counts to try per accelerator."""
-    blocks, owners = [], []
+    start: dict[tuple[int, int, int], tuple[int, int]] = {}  # size, server, domain -> layouts from … to
+    blocks, total = [np.zeros((6, 0))], 0
+    owners, layouts = [np.zeros(0, np.int64)], [np.zeros(0, np.int64)]
     for index, (hardware, sizes) in enumerate(zip(gpus, counts, strict=True)):
         domain = hardware.link_domain if hardware.link_gb_s else 1
         for size in sizes:
-            block = _candidates(arch, method, size, hardware.node_gpus, domain)
-            blocks.append(block)
-            owners.append(np.full(len(block), index))
-    if not blocks:
-        return Grid(*(np.zeros(0, np.int64),) * len(Grid._fields))
-    return Grid(np.concatenate(owners), *np.concatenate(blocks).T)
+            key = (size, hardware.node_gpus, domain)
+            if key not in start:
+                blocks.append(_layouts(arch, method, *key))
+                start[key] = (total, total := total + blocks[-1].shape[1])
+            first, end = start[key]
+            owners.append(np.full(end - first, index))
+            layouts.append(np.arange(first, end))
+    count, tp, pp, dp, ep, sharding = np.repeat(np.concatenate(blocks, axis=1), _MICRO.size, axis=1)
+    candidates = Grid(
+        np.zeros(count.size, np.int64), count, tp, pp, dp, ep, sharding,
+        np.tile(np.array(_MICRO, float), total), np.tile(np.array(_RECOMPUTE, float), total),
+    )  # fmt: skip
+    return Space(candidates, np.concatenate(owners), np.concatenate(layouts))

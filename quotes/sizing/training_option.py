@@ -82,8 +82,9 @@ def chosen_rows(
 ) -> list[Chosen]:  # fmt: skip
     """The chosen candidates of all accelerators at once; `hours` are expected, hopeful and cautious."""
     factors = calibration.memory_factors(STACK)
-    plain, pieces = (memory_of(plan, layout, calibration, loss) for loss in ("eager", "chunked"))
-    device = np.where(chunked, pieces.device(factors), plain.device(factors)) / GIB * memory.middle[0]
+    needed = memory_of(plan, layout, calibration, "eager", "chunked")
+    plain, pieces = needed.device(factors)
+    device = np.where(chunked, pieces, plain) / GIB * memory.middle[0]
     peak = np.array([gpu.bf16_tflops for gpu in machines.gpus])[layout.accelerator] * 1e12
     kept = goodput(
         layout.gpus,
@@ -92,12 +93,12 @@ def chosen_rows(
         restart_h=assumptions.training_restart_h,
     )
     columns = (
-        *(field.tolist() for field in layout[1:]),
+        *(field.astype(int).tolist() for field in layout[1:]),
         ["chunked" if flag else "eager" for flag in chunked.tolist()],
         *(values.tolist() for values in hours),
         mfu_fraction(plan.model, plan.job.sequence_tokens, seconds, peak, frozen=plan.frozen).tolist(),
-        (plain.weights / GIB).tolist(),
-        ((plain.gradients + plain.optimizer) / GIB).tolist(),
+        (needed.weights / GIB).tolist(),
+        ((needed.gradients + needed.optimizer) / GIB).tolist(),
         device.tolist(),
         kept.interval_h.tolist(),
     )
@@ -251,11 +252,9 @@ def refused_memory(
     calibration: TrainingCalibration,
 ) -> Refusal:  # fmt: skip
     """It does not fit even spread over `count` GPUs with everything recomputed: by how much, and what would help."""
-    one = np.array([0])
     sharding = SHARDINGS.index("fsdp" if count > 1 else "none")
-    layout = Grid(
-        one, one + count, one + 1, one + 1, one + count, one + 1, one + sharding, one + 1, one + FULL
-    )
+    values = (count, 1, 1, count, 1, sharding, 1, FULL)
+    layout = Grid(np.array([0]), *(np.array([float(value)]) for value in values))
     device = memory_of(plan, layout, calibration, "chunked").device(calibration.memory_factors(STACK))
     reason = Message.of(
         noop("The job needs about {needed} per GPU even spread over {count}; the card has {available}."),

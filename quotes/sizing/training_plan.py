@@ -31,7 +31,7 @@ from quotes.sizing.training_memory import (
     training_memory,
 )
 from quotes.sizing.training_model import TrainedModel, adapter_params, trained_model
-from quotes.sizing.training_speed import Chip, TokenTime, Work, token_time
+from quotes.sizing.training_speed import Chip, TokenTime, Work, model_flops_per_token, token_time
 
 type Vector = NDArray[np.float64]
 
@@ -50,6 +50,8 @@ class Plan(NamedTuple):
     job: LanguageTraining
     arch: ModelArchitecture
     model: TrainedModel
+    trained_params: float
+    token_flops: float  # that the mathematics needs per token
     tokens: float
     step_tokens: float
     frozen: bool
@@ -73,13 +75,16 @@ def plan_of(job: LanguageTraining, arch: ModelArchitecture, assumptions: Assumpt
         step = max(assumptions.pretrain_batch_tokens, job.sequence_tokens)
     else:
         step = assumptions.finetune_batch_sequences * job.sequence_tokens
+    model, frozen = trained_model(arch), job.method in {Method.LORA, Method.QLORA}
     return Plan(
         job=job,
         arch=arch,
-        model=trained_model(arch),
+        model=model,
+        trained_params=float(adapter_params(model, job.lora_rank)) if frozen else model.params,
+        token_flops=model_flops_per_token(model, job.sequence_tokens, frozen=frozen),
         tokens=job.tokens,
         step_tokens=min(step, max(job.tokens, job.sequence_tokens)),
-        frozen=job.method in {Method.LORA, Method.QLORA},
+        frozen=frozen,
         base_bytes=BASE_BYTES.get(job.method, 2.0),
         software_age_months=assumptions.training_software_age_months,
         available_h=available_hours(job.deadline_h, job.window, assumptions),
@@ -199,7 +204,7 @@ def split_of(layout: Grid) -> Split:
     )  # fmt: skip
 
 
-def batch_of(plan: Plan, layout: Grid, split: Split, loss: Loss) -> Batch:
+def batch_of(plan: Plan, layout: Grid, split: Split, *losses: Loss) -> Batch:
     micro_batches = np.maximum(
         plan.step_tokens / (layout.dp * layout.micro_batch * plan.job.sequence_tokens), 1.0
     )
@@ -208,7 +213,9 @@ def batch_of(plan: Plan, layout: Grid, split: Split, loss: Loss) -> Batch:
         micro_batch=layout.micro_batch,
         recompute=(layout.recompute == FULL).astype(float),
         selective=(layout.recompute == SELECTIVE).astype(float),
-        loss=LOSSES.index(loss),
+        loss=np.array([[LOSSES.index(loss)] for loss in losses])
+        if len(losses) > 1
+        else LOSSES.index(losses[0]),
         in_flight=np.minimum(in_flight_layers(split), micro_batches),
     )
 
@@ -220,14 +227,14 @@ def states_of(plan: Plan, sharding: str) -> States:
     return STATES["adamw_main_gradients" if sharding == "zero1" and not plan.frozen else "adamw"]
 
 
-def memory_of(plan: Plan, layout: Grid, calibration: TrainingCalibration, loss: Loss) -> TrainingMemory:
-    """Peak memory of every candidate, before the spread."""
+def memory_of(plan: Plan, layout: Grid, calibration: TrainingCalibration, *losses: Loss) -> TrainingMemory:
+    """Peak memory of every candidate, before the spread; with several losses, one row for each."""
     split = split_of(layout)
     zero1 = layout.sharding == ZERO1
     pairs = zip(states_of(plan, "zero1"), states_of(plan, "fsdp"), strict=True)
     return training_memory(
         plan.model, States(*(np.where(zero1, main, other) for main, other in pairs)), split,
-        batch_of(plan, layout, split, loss), calibration.memory_factors(STACK),
+        batch_of(plan, layout, split, *losses), calibration.memory_factors(STACK),
         Adapter(float(plan.frozen), plan.base_bytes, plan.job.lora_rank),
     )  # fmt: skip
 
@@ -259,8 +266,7 @@ def run_hours(plan: Plan, gpus: Vector, seconds: Vector, assumptions: Assumption
 
 def checkpoint_bytes(plan: Plan, assumptions: Assumptions) -> float:
     """A checkpoint to resume from: states of what is trained (a full one is 6–7 × the 16-bit weights)."""
-    trained = float(adapter_params(plan.model, plan.job.lora_rank)) if plan.frozen else plan.model.params
-    return trained * assumptions.checkpoint_bytes_per_param
+    return plan.trained_params * assumptions.checkpoint_bytes_per_param
 
 
 def shares_pool(job: LanguageTraining, hours: float, assumptions: Assumptions) -> bool:
@@ -288,7 +294,7 @@ def grid_of(option: LoadOption) -> Grid:
     """The candidate that an option came from, as arrays of one entry."""
     layout, recipe = option.layout, option.recipe or TrainingRecipe()
     values = (
-        0, option.gpus, layout.tp, layout.pp, layout.dp, layout.ep, SHARDINGS.index(layout.sharding),
+        option.gpus, layout.tp, layout.pp, layout.dp, layout.ep, SHARDINGS.index(layout.sharding),
         recipe.micro_batch, RECOMPUTES.index(recipe.recompute),
     )  # fmt: skip
-    return Grid(*(np.array([value]) for value in values))
+    return Grid(np.array([0]), *(np.array([float(value)]) for value in values))

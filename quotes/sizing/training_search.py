@@ -18,7 +18,7 @@ from quotes.sizing.assumptions import Assumptions
 from quotes.sizing.results import LoadOption, Refusal
 from quotes.sizing.training_calibration import TrainingCalibration
 from quotes.sizing.training_hardware import TrainingGpu
-from quotes.sizing.training_layouts import SIZES_ABOVE_NEED, Grid, gpu_counts, grid
+from quotes.sizing.training_layouts import SIZES_ABOVE_NEED, VARIANTS, Grid, Space, gpu_counts, space
 from quotes.sizing.training_memory import GIB, STATES
 from quotes.sizing.training_option import admitted, chosen_rows, option_of, refused_memory, refused_speed
 from quotes.sizing.training_plan import (
@@ -34,7 +34,6 @@ from quotes.sizing.training_plan import (
     speed_spread,
     time_of,
 )
-from quotes.sizing.training_speed import model_flops_per_token
 
 type Vector = NDArray[np.float64]
 type Rows = NDArray[np.int64]
@@ -83,7 +82,7 @@ def training_options(
     ]
     memory = memory_spread(plan, machines.gpus[0], calibration)
     found = _survivors(
-        plan, grid(arch, job.method, machines.gpus, counts), machines, calibration, assumptions, memory
+        plan, space(arch, job.method, machines.gpus, counts), machines, calibration, assumptions, memory
     )
     order = np.lexsort((found.hours, found.layout.gpus, found.layout.accelerator))
     edges = np.searchsorted(found.layout.accelerator[order], np.arange(len(usable) + 1))
@@ -122,8 +121,7 @@ def training_options(
 def _counts(plan: Plan, gpu: TrainingGpu, precision: str, assumptions: Assumptions) -> tuple[int, ...]:
     """GPU counts that could do it at best, and a few above."""
     rate = gpu.peak_tflops(precision) * 1e12 * BEST_CASE_UTILISATION
-    needed = model_flops_per_token(plan.model, plan.job.sequence_tokens, frozen=plan.frozen)
-    for_deadline = plan.tokens * needed / rate / 3600 / plan.available_h
+    for_deadline = plan.tokens * plan.token_flops / rate / 3600 / plan.available_h
     least_states = plan.base_bytes if plan.frozen else STATES["adamw_8bit"].resident
     for_memory = plan.model.params * least_states / (gpu.memory_gib * GIB)
     least = max(for_deadline, for_memory if not plan.frozen else 0)
@@ -132,26 +130,33 @@ def _counts(plan: Plan, gpu: TrainingGpu, precision: str, assumptions: Assumptio
 
 
 def _survivors(
-    plan: Plan, layout: Grid, machines: Machines, calibration: TrainingCalibration, assumptions: Assumptions,
+    plan: Plan, every: Space, machines: Machines, calibration: TrainingCalibration, assumptions: Assumptions,
     memory: Spread,
 ) -> Found:  # fmt: skip
-    """Candidates that fit at the cautious end of the memory interval, with their run time. A loss computed in pieces
-    comes in only where the plain one does not fit."""
-    layout = layout.take(layout.dp * layout.micro_batch * plan.job.sequence_tokens <= plan.step_tokens)
+    """Candidates that fit at the cautious end of the memory interval, with their run time.
+
+    Per layout and micro-batch the least recomputation that fits, since more is slower; a loss computed in pieces comes
+    in where the plain one does not fit.
+    """
+    layouts = every.candidates
     factors = calibration.memory_factors(STACK)
+    needed = memory_of(plan, layouts, calibration, "eager", "chunked").device(factors)
+    whole = layouts.dp * layouts.micro_batch * plan.job.sequence_tokens <= plan.step_tokens
+    needed = np.where(whole, needed, np.inf).reshape(2, -1, *VARIANTS)
     usable = GIB * (1 - assumptions.training_memory_reserve_fraction) / float(memory.high[0])
     limit = np.array([gpu.memory_gib for gpu in machines.gpus]) * usable
-    plain = memory_of(plan, layout, calibration, "eager").device(factors) <= limit[layout.accelerator]
-    rest = layout.take(~plain)
-    pieces = memory_of(plan, rest, calibration, "chunked").device(factors) <= limit[rest.accelerator]
-    kept = Grid(*map(np.concatenate, zip(layout.take(plain), rest.take(pieces), strict=True)))
+    plain, pieces = needed[:, every.layout] <= limit[every.owner][:, None, None]
+    pair, micro = np.nonzero(pieces.any(axis=1))
+    recompute = pieces.argmax(axis=1)[pair, micro]
+    rows = (every.layout[pair] * VARIANTS[0] + recompute) * VARIANTS[1] + micro
+    kept = layouts.take(rows)._replace(accelerator=every.owner[pair])
     seconds = time_of(plan, kept, machines, calibration).total
     spread = speed_spread(plan, machines, calibration)
     hours, hopeful, cautious = (
         run_hours(plan, kept.gpus, seconds / factor[kept.accelerator], assumptions)
         for factor in (spread.middle, spread.high, spread.low)
     )
-    chunked = np.arange(kept.gpus.size) >= np.count_nonzero(plain)
+    chunked = ~plain[pair, recompute, micro]
     return Found(kept, hours, cautious, hopeful, seconds / spread.middle[kept.accelerator], chunked)
 
 
