@@ -1,6 +1,6 @@
 """What the admin pages of all catalog tables share: history, sources, warnings, copying."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from decimal import Decimal
 from functools import cache
 from typing import Any
@@ -68,7 +68,9 @@ class CatalogAdmin(SimpleHistoryAdmin):
 
     object_history_template = "catalog/admin/history.html"
     object_history_list_template = "catalog/admin/history_list.html"
-    formfield_overrides = {models.FloatField: {"form_class": PlainFloatField}}
+    formfield_overrides: Mapping[type[models.Field], Mapping[str, Any]] = {
+        models.FloatField: {"form_class": PlainFloatField}
+    }
     list_per_page = 50
 
     def get_action_choices(
