@@ -36,12 +36,24 @@ class Scheduling(Columns):
 
 @dataclass(frozen=True, slots=True)
 class Load(Columns):
-    """C requests in flight, each of `prompt` tokens in and `output` out; the pool holds `capacity` of them."""
+    """C requests in flight, each of `prompt` tokens in and `output` out; the pool holds `capacity` of them.
+
+    Speculative decoding: each step checks `drafts` guessed tokens per sequence and yields `accepted` tokens.
+    """
 
     concurrency: Numbers
     prompt: Numbers
     output: Numbers
     capacity: Numbers
+    drafts: Numbers = 0.0
+    accepted: Numbers = 1.0
+
+
+def tokens_per_step(drafts: Numbers, acceptance: Numbers) -> Values:
+    """Tokens that one step of speculative decoding yields when each guess is right with probability `acceptance`
+    given those before it: 1 + a + a² + … (Leviathan, Kalman, Matias 2023)."""
+    drafts, acceptance = np.asarray(drafts, float), np.minimum(np.asarray(acceptance, float), 0.999)
+    return np.asarray((1 - acceptance ** (drafts + 1)) / (1 - acceptance), float)
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,8 +85,8 @@ def steady_state(
     others = seats - 1
     for _ in range(ITERATIONS):
         running = np.maximum(1.0, seats * share)
-        step = decode_seconds(shape, machine, over, spread, running, context)
-        tpot = step + sched.interference * share * others * batched / output
+        step = decode_seconds(shape, machine, over, spread, running, context, load.drafts)
+        tpot = step / load.accepted + sched.interference * share * others * batched / output
         alone = fixed + (np.asarray(sched.first_steps, float) + sched.wait_steps) * step
         busy = np.minimum(BUSIEST, seats * batched / (alone + output * tpot))
         queued = alone + sched.queueing * busy * one / (2 * (1 - busy)) * others / seats

@@ -139,7 +139,18 @@ def scales_activations(arch: ModelArchitecture, form: WeightFormat) -> bool:
     return form.key == "nvfp4" or (form.key == "fp8" and arch.native_format == "fp8")
 
 
-_QUERY_NORM = ("qwen3", "minimax", "gemma-3", "gemma-4", "glm-4", "olmo-2")
+_QUERY_NORM = (
+    "qwen3",
+    "minimax",
+    "gemma-3",
+    "gemma3",
+    "gemma-4",
+    "gemma4",
+    "glm-4",
+    "glm4",
+    "olmo-2",
+    "olmo2",
+)
 
 
 def has_query_norm(arch: ModelArchitecture) -> bool:
@@ -257,9 +268,15 @@ def expert_seconds(shape: ModelShape, machine: Machine, spread: Spread, tokens: 
 
 
 def decode_attention_seconds(
-    shape: ModelShape, machine: Machine, over: Overheads, spread: Spread, batch: Numbers, context: Numbers
+    shape: ModelShape,
+    machine: Machine,
+    over: Overheads,
+    spread: Spread,
+    batch: Numbers,
+    context: Numbers,
+    queries: Numbers = 1.0,
 ) -> Values:
-    """One token of each of `batch` sequences per attention replica against `context` cached tokens."""
+    """`queries` tokens of each of `batch` sequences per attention replica against `context` cached tokens."""
     batch, context = np.asarray(batch, float), np.asarray(context, float)
     tp = np.asarray(spread.tp, float)
     heads = shape.query_heads / tp
@@ -268,7 +285,7 @@ def decode_attention_seconds(
 
     def layer(read: Values) -> Values:
         bytes_ = batch * read * held * shape.kv_width * machine.kv_bytes
-        return rate.seconds(bytes_, 2 * batch * read * heads * shape.query_width)
+        return rate.seconds(bytes_, 2 * batch * queries * read * heads * shape.query_width)
 
     top_k = np.asarray(shape.sparse_top_k, float)
     read = np.where(top_k > 0, np.minimum(context, top_k), context)
@@ -318,14 +335,28 @@ def prompt_attention_seconds(
 
 
 def decode_seconds(
-    shape: ModelShape, machine: Machine, over: Overheads, spread: Spread, batch: Numbers, context: Numbers
+    shape: ModelShape,
+    machine: Machine,
+    over: Overheads,
+    spread: Spread,
+    batch: Numbers,
+    context: Numbers,
+    drafts: Numbers = 0.0,
 ) -> Values:
-    """One decode step with `batch` sequences on the whole replica at a mean context of `context` tokens."""
+    """One decode step with `batch` sequences on the whole replica at a mean context of `context` tokens.
+
+    With speculative decoding a step also checks `drafts` guessed tokens of each sequence; each guess costs one more
+    layer and the output head.
+    """
     rank = np.maximum(np.asarray(batch, float) / spread.dp, 1.0)
-    time = body_seconds(shape, machine, over, spread, rank, rank, over.all_reduce_wait)
-    time = time + decode_attention_seconds(shape, machine, over, spread, rank, context)
+    queries = 1 + np.asarray(drafts, float)
+    tokens = rank * queries
+    time = body_seconds(shape, machine, over, spread, tokens, tokens, over.all_reduce_wait)
+    time = time + decode_attention_seconds(shape, machine, over, spread, rank, context, queries)
+    guess = time / shape.layers + 2 * np.asarray(shape.head_params, float) / spread.tp / machine.wide_bytes_s
     host = over.step_s + over.step_sequence_s * np.asarray(batch, float)
-    return np.asarray(time + host + np.where(np.asarray(spread.dp) > 1, over.dp_step_s, 0.0), float)
+    host = host + np.where(np.asarray(spread.dp) > 1, over.dp_step_s, 0.0)
+    return np.asarray(time + drafts * guess + host, float)
 
 
 def prefill_seconds(

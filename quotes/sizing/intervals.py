@@ -5,6 +5,8 @@ from typing import NamedTuple
 from quotes.sizing.calibration import Calibration, Metric
 from quotes.sizing.machines import Choice
 
+METRICS: tuple[Metric, ...] = ("ttft", "tpot", "throughput")
+
 
 class Interval(NamedTuple):
     """Factors on the predicted value; 80 % of measurements lie between them."""
@@ -23,14 +25,25 @@ def interval_of(
     gpus: int,
 ) -> Interval:
     """The residual interval of `engine`, widened for a pair, generation, structure or link that was not measured."""
-    residual, widen = calibration.residual(metric, engine), calibration.widening
+    residual, widen = calibration.residual(metric, engine, pair_seen), calibration.widening
     exponent = 1.0
-    if not pair_seen:
-        exponent *= widen.pair_unseen
-    if not choice.exact:
+    if not choice.exact and not pair_seen:
         exponent *= widen.generation_borrowed
-    if not standard:
+    if not standard and not pair_seen:
         exponent *= widen.structure_unknown
-    if choice.link == "pcie" and gpus > 1:
+    if choice.link == "pcie" and gpus > 1 and not pair_seen:
         exponent *= widen.pcie_parallel
     return Interval(residual.low**exponent, residual.high**exponent)
+
+
+def intervals_of(
+    calibration: Calibration, engine: str, choice: Choice, pair_seen: bool, standard: bool, gpus: int
+) -> tuple[Interval, Interval, Interval]:
+    """Of the time to first token, the time per token and the throughput; looked up once per kind of way."""
+    key = ("intervals", engine, choice.exact, choice.link, pair_seen, standard, gpus > 1)
+    if key not in calibration.machines:
+        calibration.machines[key] = tuple(
+            interval_of(calibration, metric, engine, choice, pair_seen, standard, gpus) for metric in METRICS
+        )
+    found: tuple[Interval, Interval, Interval] = calibration.machines[key]
+    return found

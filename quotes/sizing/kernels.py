@@ -10,11 +10,12 @@ from dataclasses import dataclass, fields
 from typing import Literal, Self
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import NDArray
 from pydantic import Field
 
 from catalog.quantity import Frozen
 from catalog.specs import AcceleratorSpec, FormFactor
+from quotes.sizing.arrays import Numbers
 
 type Values = NDArray[np.float64]
 
@@ -60,7 +61,7 @@ class Curve(Frozen):
     median_err_pct: float | None = None
 
 
-def smooth_max(memory_s: ArrayLike, compute_s: ArrayLike, p: ArrayLike) -> Values:
+def smooth_max(memory_s: Numbers, compute_s: Numbers, p: Numbers) -> Values:
     """(m^p + c^p)^(1/p): the sum of both for p = 1, the larger one for large p."""
     memory_s, compute_s = np.asarray(memory_s, float), np.asarray(compute_s, float)
     largest = np.maximum(np.maximum(memory_s, compute_s), 1e-30)
@@ -72,14 +73,14 @@ def smooth_max(memory_s: ArrayLike, compute_s: ArrayLike, p: ArrayLike) -> Value
 class Rate(Columns):
     """A curve on one GPU: bytes and FLOPs per second that the kernel reaches, and its fixed part."""
 
-    t0_s: ArrayLike
-    bytes_s: ArrayLike
-    flops_s: ArrayLike
-    p: ArrayLike
-    extra: ArrayLike = 0  # m_half (GEMM), pad_rows (experts), len_half (prefill attention)
-    act_x: ArrayLike = 0
+    t0_s: Numbers
+    bytes_s: Numbers
+    flops_s: Numbers
+    p: Numbers
+    extra: Numbers = 0  # m_half (GEMM), pad_rows (experts), len_half (prefill attention)
+    act_x: Numbers = 0
 
-    def seconds(self, bytes_: ArrayLike, flops: ArrayLike) -> Values:
+    def seconds(self, bytes_: Numbers, flops: Numbers) -> Values:
         """Without the fixed part, which callers count per launch."""
         return smooth_max(np.divide(bytes_, self.bytes_s), np.divide(flops, self.flops_s), self.p)
 
@@ -88,11 +89,11 @@ class Rate(Columns):
 class Link(Columns):
     """The all-reduce of one GPU: fixed part, waiting per peer, bytes per second in one direction."""
 
-    a_s: ArrayLike
-    c_s: ArrayLike
-    bytes_s: ArrayLike
+    a_s: Numbers
+    c_s: Numbers
+    bytes_s: Numbers
 
-    def all_reduce_seconds(self, gpus: ArrayLike, message_bytes: ArrayLike) -> Values:
+    def all_reduce_seconds(self, gpus: Numbers, message_bytes: Numbers) -> Values:
         """Of `message_bytes` over `gpus` GPUs; 0 for one GPU."""
         gpus = np.asarray(gpus, float)
         message = np.asarray(message_bytes, float)
@@ -124,7 +125,6 @@ GENERATIONS: Mapping[str, str] = {
 }
 # Generations without kernel tables borrow the nearest measured one; their own factors come from measured serving rows.
 BORROWED: Mapping[str, str] = {"cdna": "hopper", "gaudi": "hopper", "blackwell_edge": "blackwell_rtx"}
-TABULATED = frozenset({"ampere", "ada", "hopper", "blackwell", "blackwell_rtx", "xe2"})
 
 # Order in which a missing number format is replaced by a measured one of the same arithmetic.
 _DTYPE_FALLBACK: Mapping[str, tuple[str, ...]] = {
@@ -153,7 +153,9 @@ class CurveTable:
     """Curves by operator, generation, engine and number format, with an order of substitutes."""
 
     def __init__(self, curves: Sequence[Curve]) -> None:
-        self._by_key = {(c.operator, c.generation, c.engine, c.dtype): c for c in curves}
+        self._by_key: dict[tuple[str, str, str, str], Curve] = {
+            (c.operator, c.generation, c.engine, c.dtype): c for c in curves
+        }
         self._found: dict[tuple[str, str, str, str], tuple[Curve, bool]] = {}
 
     def find(self, operator: str, generation_key: str, dtype: str, engine: str = "") -> tuple[Curve, bool]:
@@ -168,7 +170,7 @@ class CurveTable:
         exact = own == generation_key
         for candidate in (own, *(g for g in ("hopper", "blackwell", "ampere") if g != own)):
             for number, form in enumerate((dtype, *_DTYPE_FALLBACK.get(dtype, ()))):
-                for who in (engine, ""):
+                for who in (engine, "") if exact else ("", engine):  # engines tune their own kernels per GPU
                     curve = self._by_key.get((operator, candidate, who, form))
                     if curve is not None:
                         return curve, exact and candidate == own and number == 0

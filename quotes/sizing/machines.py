@@ -3,13 +3,14 @@
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass
+from functools import lru_cache
 
 import numpy as np
-from numpy.typing import ArrayLike
 
 from catalog.quantity import Message, noop
 from catalog.specs import AcceleratorSpec, FormFactor, ModelArchitecture
 from quotes.sizing.architecture import WeightFormat
+from quotes.sizing.arrays import Numbers
 from quotes.sizing.batching import Scheduling
 from quotes.sizing.calibration import Calibration, EngineConstants, SharedConstants
 from quotes.sizing.forward import Machine, Overheads
@@ -176,7 +177,7 @@ def _machine(
     decode_rate = moving_rate(decode, bandwidth, bf16)
     prompt_rate = moving_rate(prompt, bandwidth, bf16)
     link = link_of(reduce, link_gb_s)
-    slower = factor.all_reduce if link_kind != "pcie" else 1.0
+    slower = factor.all_reduce if link_kind != "pcie" else calibration.factors("pcie").all_reduce
     machine = Machine(
         bandwidth=bandwidth * 1e9,
         narrow_bytes_s=narrow_rate.bytes_s,
@@ -209,23 +210,21 @@ def _machine(
     return Choice(machine, family, exact, link_kind)
 
 
-def overheads_for(
-    engine: EngineConstants, shared: SharedConstants, small_factor: ArrayLike = 1.0
-) -> Overheads:
+def overheads_for(engine: EngineConstants, shared: SharedConstants, small_factor: Numbers = 1.0) -> Overheads:
     """`small_factor` multiplies the time of small kernels, by generation."""
     return Overheads(
         kernel_s=engine.kernel_us * np.asarray(small_factor, float) * 1e-6,
         attention_share=shared.attention_share,
         all_reduce_wait=shared.all_reduce_wait,
         step_s=shared.step_ms * 1e-3,
-        step_sequence_s=shared.step_sequence_us * 1e-6,
+        step_sequence_s=engine.step_sequence_us * 1e-6,
         dp_step_s=shared.dp_step_ms * 1e-3,
         prompt_x=engine.prompt_x,
     )
 
 
 def scheduling_for(
-    engine: EngineConstants, shared: SharedConstants, *, burst: bool = False, wait_steps: ArrayLike = 0.0
+    engine: EngineConstants, shared: SharedConstants, *, burst: bool = False, wait_steps: Numbers = 0.0
 ) -> Scheduling:
     """`burst`: as in a benchmark that sends its first wave at once; live requests arrive one by one."""
     return Scheduling(
@@ -251,6 +250,7 @@ _SILICON = re.compile(
 _BOARDS = frozenset({"h100", "h200", "h800", "a100", "b200", "b300", "a800"})
 
 
+@lru_cache(maxsize=1024)
 def silicon(name: str, form_factor: FormFactor | None = None) -> str:
     """A key for the same GPU under the names of catalogs and benchmarks: 'h100_sxm', 'mi300x', 'l40s'."""
     text = name.lower().replace("-", " ").replace("_", " ").replace("geforce ", "")

@@ -29,6 +29,9 @@ from quotes.sizing.results import Verdict
 type Values = NDArray[np.float64]
 
 
+LARGE_GPU_GIB = 70  # engines plan larger batches from here on
+
+
 class Pool(StrEnum):
     """How an engine cuts its KV pool out of the memory."""
 
@@ -48,8 +51,10 @@ class EngineMemory:
     collectives_gib: float
     graph_base_gib: float
     graph_mib_per_layer: float
+    graph_experts_gib: float
     batched_tokens: float
     sampled_sequences: float
+    small_gpu_fraction: float  # of both on GPUs below LARGE_GPU_GIB
     logit_bytes: float
     image_reserve_mib_per_token: float
     margin_gib: float
@@ -72,8 +77,10 @@ def engine_memory(engine: str, assumptions: Assumptions) -> EngineMemory:
         collectives_gib=assumptions.engine_collectives_gib,
         graph_base_gib=assumptions.graph_base_gib,
         graph_mib_per_layer=assumptions.graph_mib_per_layer,
+        graph_experts_gib=assumptions.graph_experts_gib,
         batched_tokens=assumptions.batched_tokens_count,
         sampled_sequences=assumptions.sampled_sequences_count,
+        small_gpu_fraction=assumptions.small_gpu_batch_fraction,
         logit_bytes=assumptions.logit_bytes,
         image_reserve_mib_per_token=assumptions.image_reserve_mib_per_token,
         margin_gib=assumptions.memory_margin_gib,
@@ -84,11 +91,13 @@ def engine_memory(engine: str, assumptions: Assumptions) -> EngineMemory:
 @dataclass(frozen=True, slots=True)
 class Split:
     """How one replica is laid over GPUs. Each may be an array. `dp` > 1: attention runs data-parallel over the
-    replica's GPUs, each with its own requests, and experts are spread over all of them."""
+    replica's GPUs, each with its own requests, and experts are spread over all of them. `linked`: the GPUs have direct
+    links, whose collectives keep buffers."""
 
     tp: Numbers = 1
     pp: Numbers = 1
     dp: Numbers = 1
+    linked: Numbers = True
 
     @property
     def gpus(self) -> Values:
@@ -115,22 +124,41 @@ def weights_gib(arch: ModelArchitecture, form: WeightFormat, split: Split) -> Va
     stage = np.ceil(arch.layers / pp) / arch.layers
     body = (part["attention"] + part["other"] + part["dense"] + part["shared"]) / tp + part["router"]
     ends = part["embedding"] + np.where(pp > 1, 0.0, part["head"])
-    return (stage * (body + part["experts"] / (tp * dp)) + ends / tp + part["encoder"]) / BYTES_GIB
+    experts = part["experts"] / (tp * dp) * expert_padding(arch, form, tp)
+    return (stage * (body + experts) + ends / tp + part["encoder"]) / BYTES_GIB
+
+
+PADDED_HIDDEN, PADDED_WIDTH = 256, 128
+
+
+def expert_padding(arch: ModelArchitecture, form: WeightFormat, tp: Numbers) -> Values:
+    """MXFP4 kernels round the sides of an expert's matrices up; matters for widths such as 2880."""
+    if form.key != "mxfp4" or not arch.is_moe:
+        return np.ones_like(np.asarray(tp, float))
+    hidden = arch.expert_latent or arch.hidden
+    width = arch.expert_width / np.asarray(tp, float)
+    wide = np.ceil(width / PADDED_WIDTH) * PADDED_WIDTH / width
+    return np.asarray(wide * (np.ceil(hidden / PADDED_HIDDEN) * PADDED_HIDDEN / hidden), float)
 
 
 def activations_gib(
-    arch: ModelArchitecture, engine: EngineMemory, split: Split, context_tokens: Numbers = 0
+    arch: ModelArchitecture,
+    engine: EngineMemory,
+    split: Split,
+    context_tokens: Numbers = 0,
+    reported_gib: Numbers = LARGE_GPU_GIB,
 ) -> Values:
     """Peak while profiling: the larger of sampling (sequences × vocabulary) and the widest layer of one batch of
     prompt tokens, plus the expert workspace, plus the largest image.
 
     Engines that do not cut prompts into chunks compute `context_tokens` at once.
     """
-    tokens = np.asarray(engine.batched_tokens, float)
+    share = np.where(np.asarray(reported_gib, float) < LARGE_GPU_GIB, engine.small_gpu_fraction, 1.0)
+    tokens = engine.batched_tokens * share
     if not engine.chunked_prefill:
         tokens = np.maximum(tokens, context_tokens)
     tp = np.asarray(split.tp, float)
-    sampling = engine.sampled_sequences * arch.vocabulary * engine.logit_bytes
+    sampling = engine.sampled_sequences * share * arch.vocabulary * engine.logit_bytes
     width = 3 * max(arch.feed_forward, arch.shared_expert_width) / tp + 4 * arch.hidden
     workspace = np.zeros_like(tp)
     if expert_layers(arch):
@@ -143,7 +171,8 @@ def activations_gib(
 
 def graphs_gib(arch: ModelArchitecture, engine: EngineMemory, split: Split) -> Values:
     layers = np.ceil(arch.layers / np.asarray(split.pp, float))
-    return engine.graph_base_gib + engine.graph_mib_per_layer * layers / 1024
+    experts = engine.graph_experts_gib if expert_layers(arch) else 0.0
+    return np.asarray(engine.graph_base_gib + engine.graph_mib_per_layer * layers / 1024 + experts, float)
 
 
 def memory_budget(
@@ -157,8 +186,10 @@ def memory_budget(
     """Divide one GPU's memory. `reported_gib` is what the driver reports, GiB."""
     total = np.asarray(reported_gib, float)
     weights = weights_gib(arch, form, split)
-    activations = activations_gib(arch, engine, split, context_tokens)
-    tensor_parallel = np.asarray(split.tp, float) * np.asarray(split.dp, float) > 1
+    activations = activations_gib(arch, engine, split, context_tokens, total)
+    tensor_parallel = (np.asarray(split.tp, float) * np.asarray(split.dp, float) > 1) & np.asarray(
+        split.linked
+    )
     runtime = engine.context_gib + np.where(tensor_parallel, engine.collectives_gib, 0.0)
     graphs = graphs_gib(arch, engine, split)
     usable = total - engine.driver_reserve_gib
@@ -239,6 +270,17 @@ def largest_context_tokens(
         beyond = (room - state - arch.sliding_window * sliding) / np.maximum(full, 1e-9)
         tokens = np.where(inside <= arch.sliding_window, inside, np.maximum(beyond, arch.sliding_window))
     return np.where(whole, np.floor(np.minimum(tokens, limit)), 0.0)
+
+
+UNKNOWN_STRUCTURE = 0.2  # of the weights that the dimensions of an unusual model may leave out
+
+
+def margin_gib(arch: ModelArchitecture, engine: EngineMemory, weights: float) -> float:
+    """What may turn out to be missing: what releases differ by, for unusual models a share of the weights, and for
+    compressed caches, which the dimensions give as an equivalent only, nobody knows how much."""
+    if arch.sparse_top_k and arch.linear_layers:
+        return float("inf")
+    return engine.margin_gib + (0.0 if arch.standard_structure else UNKNOWN_STRUCTURE * weights)
 
 
 def verdict(pool_gib: float, needed_gib: float, margin_gib: float) -> Verdict:

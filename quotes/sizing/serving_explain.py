@@ -13,7 +13,7 @@ from quotes.sizing.intervals import Interval
 from quotes.sizing.layouts import Way
 from quotes.sizing.memory import EngineMemory, Pool, Split, engine_memory, graphs_gib
 from quotes.sizing.results import Estimate, LoadOption, Speed
-from quotes.sizing.serving_options import estimate, run_of, spare_replicas
+from quotes.sizing.serving_options import estimate, interpolates, spare_replicas
 from quotes.sizing.serving_speed import (
     Fleet,
     Memory,
@@ -22,6 +22,7 @@ from quotes.sizing.serving_speed import (
     fleet_of,
     largest_load,
     memory_of_ways,
+    run_of,
     serve,
 )
 from quotes.sizing.trace import Badge, Figure, Input
@@ -58,9 +59,7 @@ def explain_serving(
     load = service.concurrent_requests / working
     served = serve(fleet, service, np.array([max(load, 1.0)]), targets.variation)
     run = run_of(way, service, arch, accelerator, load)
-    badge, count = badge_for(
-        run, calibration, interpolates=fleet.choices[0].exact and arch.standard_structure
-    )
+    badge, count = badge_for(run, calibration, interpolates=interpolates(fleet.choices[0], arch, calibration))
     most = largest_load(fleet, service, targets, max(4.0, 4.0 * load))
     speeds = _SpeedFigures(service, fleet, served, run, badge, count, calibration, targets.variation)
     figures = (
@@ -111,7 +110,7 @@ def _memory_figures(
             key="weights_gib",
             label=Message.of(noop("Weights per GPU")),
             value=Quantity(value=weights, unit="GiB"),
-            formula="parameters × bytes_per_parameter ÷ GPUs, with embeddings, head and router in 16 bit",
+            formula=noop("parameters × bytes_per_parameter ÷ GPUs, with embeddings, head and router in 16 bit"),
             inputs=(
                 _input(noop("Parameters"), parameters(arch).total / 1e9, "B", CATALOG),
                 _input(noop("Weight format"), way.form.key.upper(), source=COMPUTED),
@@ -123,7 +122,7 @@ def _memory_figures(
             key="activations_gib",
             label=Message.of(noop("Working memory for one batch")),
             value=Quantity(value=float(budget.activations_gib[0]), unit="GiB", digits=2),
-            formula="max(sequences × vocabulary × bytes, tokens × layer_width) + expert_workspace + image_reserve",
+            formula=noop("max(sequences × vocabulary × bytes, tokens × layer_width) + expert_workspace + image_reserve"),
             inputs=(
                 _input(noop("Tokens per step"), engine.batched_tokens, "tokens", "assumption", "batched_tokens_count"),
                 _input(noop("Sequences"), engine.sampled_sequences, "", "assumption", "sampled_sequences_count"),
@@ -135,7 +134,7 @@ def _memory_figures(
             key="runtime_gib",
             label=Message.of(noop("Engine, collectives and graphs")),
             value=Quantity(value=float(budget.runtime_gib[0]), unit="GiB", digits=2),
-            formula="context + collectives + graphs",
+            formula=noop("context + collectives + graphs"),
             inputs=(
                 _input(noop("Context"), engine.context_gib, "GiB", "assumption", "engine_context_gib"),
                 _input(noop("Collectives"), engine.collectives_gib if way.gpus > 1 else 0.0, "GiB", "assumption",
@@ -168,7 +167,7 @@ def _memory_figures(
             value=Quantity(
                 value=float(budget.kv_pool_gib[0] / memory.mean_gib[0]) * usual * way.dp, unit="tokens", digits=3
             ),
-            formula="kv_pool ÷ kv_per_request × tokens_per_request × attention_replicas",
+            formula=noop("kv_pool ÷ kv_per_request × tokens_per_request × attention_replicas"),
             inputs=(
                 _input(noop("KV cache of one usual request, per GPU"), float(memory.mean_gib[0]), "GiB"),
                 _input(noop("Tokens of a usual request"), usual, "tokens", ANSWER),
@@ -180,7 +179,7 @@ def _memory_figures(
             key="largest_context_tokens",
             label=Message.of(noop("Longest request that fits")),
             value=Quantity(value=float(memory.largest_context[0]), unit="tokens", digits=3),
-            formula="min(kv_pool ÷ kv_per_token, positions_of_the_model)",
+            formula=noop("min(kv_pool ÷ kv_per_token, positions_of_the_model)"),
             inputs=(
                 _input(noop("Positions of the model"), float(arch.max_context or 0), "tokens", CATALOG),
                 _input(noop("Longest request asked for"), service.longest_request_tokens, "tokens", ANSWER),
@@ -311,7 +310,7 @@ def _replica_figure(
         key="replicas",
         label=Message.of(noop("Replicas")),
         value=Quantity(value=option.replicas, digits=4),
-        formula="⌈requests ÷ requests_per_replica⌉ + spare",
+        formula=noop("⌈requests ÷ requests_per_replica⌉ + spare"),
         inputs=(
             _input(noop("Requests at once at the peak"), service.concurrent_requests, "", ANSWER),
             _input(noop("Requests that one replica holds within every target"), most),

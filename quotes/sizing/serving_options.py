@@ -15,20 +15,16 @@ from catalog.specs import AcceleratorSpec, ModelArchitecture
 from configurator.workload import LanguageService
 from quotes.sizing.assumptions import Assumptions
 from quotes.sizing.calibration import Calibration
-from quotes.sizing.evidence import Run, badge_for
+from quotes.sizing.evidence import badge_for
 from quotes.sizing.intervals import Interval
 from quotes.sizing.kernels import generation
 from quotes.sizing.layouts import Way, ways
-from quotes.sizing.machines import (
-    MissingFigure,
-    require_figures,
-    shape_signature,
-    silicon,
-)
+from quotes.sizing.machines import Choice, MissingFigure, require_figures
 from quotes.sizing.memory import (
     EngineMemory,
     MemoryBudget,
     engine_memory,
+    margin_gib,
     verdict,
 )
 from quotes.sizing.queueing import required_replicas
@@ -59,6 +55,7 @@ from quotes.sizing.serving_speed import (
     fleet_of,
     largest_load,
     memory_of_ways,
+    run_of,
     serve_rows,
 )
 from quotes.sizing.trace import Badge
@@ -234,27 +231,6 @@ def _options(
     return options
 
 
-def run_of(
-    way: Way,
-    service: LanguageService,
-    arch: ModelArchitecture,
-    accelerator: AcceleratorSpec,
-    per_replica: float,
-) -> Run:
-    """The way at a load, in the terms of measured runs."""
-    return Run(
-        shape=shape_signature(arch),
-        gpu=silicon(accelerator.name, accelerator.form_factor),
-        engine=service.engine,
-        precision=way.form.key,
-        tp=way.tp,
-        dp=way.dp,
-        prompt=service.prompt_tokens,
-        output=service.output_tokens,
-        concurrency=per_replica,
-    )
-
-
 def spare_replicas(service: LanguageService) -> int:
     return 1 if service.availability == "n_plus_1" else 0
 
@@ -311,10 +287,10 @@ def option_of(
     ttft_x, tpot_x, rate_x = search.fleet.intervals[row]
     choice = search.fleet.choices[row]
     run = run_of(way, service, arch, accelerator, per_replica)
-    badge, count = badge_for(run, calibration, interpolates=choice.exact and arch.standard_structure)
+    badge, count = badge_for(run, calibration, interpolates=interpolates(choice, arch, calibration))
     in_use = min(per_replica, memory.capacity[row]) / way.dp * memory.half_gib[row]
     pool, weights = float(budget.kv_pool_gib[row]), float(budget.weights_gib[row])
-    state = verdict(pool, float(memory.needed_gib[row]), engine.margin_gib)
+    state = verdict(pool, float(memory.needed_gib[row]), margin_gib(arch, engine, weights))
 
     rate = float(served.steady.output_tokens_s[at]) * min(per_replica, 1.0) / way.gpus
     return LoadOption(
@@ -361,6 +337,12 @@ def option_of(
             nvme_tb_per_node=assumptions.model_versions_kept_count * weights * way.gpus * 2**30 / 1e12,
         ),
     )
+
+
+def interpolates(choice: Choice, arch: ModelArchitecture, calibration: Calibration) -> bool:
+    """Whether a figure without a measured run of its own stands between others: the kernels were measured, the model
+    is built as measured ones are, and other models were served on this generation."""
+    return choice.exact and arch.standard_structure and choice.generation in calibration.serving_generations
 
 
 def _limit(search: Search, row: int, replicas: int, service: LanguageService) -> Message:

@@ -114,6 +114,7 @@ def memory_of_ways(
         split = Split(
             tp=np.array([float(found[n].tp) for n in numbers]),
             dp=np.array([float(found[n].dp) for n in numbers]),
+            linked=np.array([bool(accelerators[found[n].accelerator].link_gb_s) for n in numbers]),
         )
         reported = np.array([float(accelerators[found[n].accelerator].memory_gib or 0) for n in numbers])
         budget = memory_budget(arch, first.form, split, reported, engine, service.longest_request_tokens)

@@ -3,8 +3,7 @@
 from catalog.quantity import Frozen, noop
 from quotes.sizing.assumptions.base import assume
 
-_LOGS = "59 start-up logs of vLLM 0.19 on H100 (llm-d-planner, accuracy results)"
-_VLLM = "defaults of vLLM for a server on a data-centre GPU"
+_LOGS = noop("59 start-up logs of vLLM 0.19 on H100 (llm-d-planner, accuracy results)")
 
 
 class ServingAssumptions(Frozen):
@@ -15,7 +14,7 @@ class ServingAssumptions(Frozen):
         low=0.5,
         high=0.98,
         label=noop("Share of GPU memory that the serving engine may use"),
-        source="default of vLLM (gpu_memory_utilization)",
+        source=noop("default of vLLM (gpu_memory_utilization)"),
     )
     sglang_static_fraction: float = assume(
         0.87,
@@ -23,7 +22,7 @@ class ServingAssumptions(Frozen):
         low=0.5,
         high=0.95,
         label=noop("Share of GPU memory that SGLang gives to weights and KV cache"),
-        source="default of SGLang on data-centre GPUs (mem-fraction-static)",
+        source=noop("default of SGLang on data-centre GPUs (mem-fraction-static)"),
     )
     trtllm_free_fraction: float = assume(
         0.90,
@@ -31,7 +30,7 @@ class ServingAssumptions(Frozen):
         low=0.5,
         high=0.98,
         label=noop("Share of the memory left after loading that TensorRT-LLM gives to the KV cache"),
-        source="default of TensorRT-LLM (free_gpu_memory_fraction)",
+        source=noop("default of TensorRT-LLM (free_gpu_memory_fraction)"),
     )
     driver_reserve_gib: float = assume(
         0.45,
@@ -39,7 +38,7 @@ class ServingAssumptions(Frozen):
         low=0,
         high=2,
         label=noop("Memory that the driver reports but no program gets"),
-        source="79.19 of 79.65 GiB on H100, 23.58 of 24.00 on RTX 3090, 31.37 of 31.84 on RTX 5090",
+        source=noop("79.19 of 79.65 GiB on H100, 23.58 of 24.00 on RTX 3090, 31.37 of 31.84 on RTX 5090"),
     )
     engine_context_gib: float = assume(
         0.25,
@@ -47,15 +46,21 @@ class ServingAssumptions(Frozen):
         low=0,
         high=4,
         label=noop("Engine context on one GPU"),
-        source=_LOGS + ", 0.24–0.46 GiB on one GPU",
+        source=noop(
+            "59 start-up logs of vLLM 0.19 on H100 (llm-d-planner, accuracy results)"
+            ", 0.24–0.46 GiB on one GPU"
+        ),
     )
     engine_collectives_gib: float = assume(
         1.85,
         unit="GiB",
         low=0,
         high=6,
-        label=noop("Collective buffers when several GPUs serve one model"),
-        source=_LOGS + ", 2.06–2.17 GiB in all with two or four GPUs",
+        label=noop("Collective buffers when several linked GPUs serve one model"),
+        source=noop(
+            "59 start-up logs of vLLM 0.19 on H100 (llm-d-planner, accuracy results)"
+            ", 2.06–2.17 GiB in all with two or four GPUs"
+        ),
     )
     graph_base_gib: float = assume(
         0.35,
@@ -71,7 +76,18 @@ class ServingAssumptions(Frozen):
         low=0,
         high=100,
         label=noop("Captured graphs, per layer of the model"),
-        source=_LOGS + ", 0.5–1.9 GiB",
+        source=noop("59 start-up logs of vLLM 0.19 on H100 (llm-d-planner, accuracy results), 0.5–1.9 GiB"),
+    )
+    graph_experts_gib: float = assume(
+        0.4,
+        unit="GiB",
+        low=0,
+        high=4,
+        label=noop("Captured graphs of a mixture of experts, on top"),
+        source=noop(
+            "59 start-up logs of vLLM 0.19 on H100 (llm-d-planner, accuracy results)"
+            ", 0.1–0.7 GiB more than a dense model with as many layers"
+        ),
     )
     batched_tokens_count: float = assume(
         8192,
@@ -79,7 +95,7 @@ class ServingAssumptions(Frozen):
         low=256,
         high=131_072,
         label=noop("Tokens that the engine computes in one step at most"),
-        source=_VLLM + " (max_num_batched_tokens)",
+        source=noop("defaults of vLLM for a server on a data-centre GPU (max_num_batched_tokens)"),
     )
     sampled_sequences_count: float = assume(
         1024,
@@ -87,7 +103,7 @@ class ServingAssumptions(Frozen):
         low=1,
         high=4096,
         label=noop("Sequences for which the engine reserves sampling memory"),
-        source=_VLLM + " (max_num_seqs)",
+        source=noop("defaults of vLLM for a server on a data-centre GPU (max_num_seqs)"),
     )
     logit_bytes: float = assume(
         15.3,
@@ -95,15 +111,30 @@ class ServingAssumptions(Frozen):
         low=2,
         high=40,
         label=noop("Memory per sampled sequence and vocabulary entry"),
-        source=_LOGS + ", 14.9–15.9 bytes over six vocabularies",
+        source=noop(
+            "59 start-up logs of vLLM 0.19 on H100 (llm-d-planner, accuracy results)"
+            ", 14.9–15.9 bytes over six vocabularies"
+        ),
+    )
+    small_gpu_batch_fraction: float = assume(
+        0.25,
+        unit="",
+        low=0.05,
+        high=1,
+        label=noop("Tokens per step and sequences on GPUs below 70 GiB, as a share of those above"),
+        source=noop(
+            "defaults of vLLM: 2048 tokens and 256 sequences below 70 GiB, 8192 and 1024 from there on"
+        ),
     )
     image_reserve_mib_per_token: float = assume(
-        0.5,
+        0.2,
         unit="MiB",
         low=0,
         high=8,
         label=noop("Reserve for the largest image, per image token"),
-        source="planning value: vision encoders with flash attention; older engines took five times as much",
+        source=noop(
+            "start-up logs of a 27B vision model, 0.03–0.27 MiB; older releases took twenty times as much"
+        ),
     )
     memory_margin_gib: float = assume(
         1.0,
@@ -111,7 +142,9 @@ class ServingAssumptions(Frozen):
         low=0,
         high=10,
         label=noop("Memory that may turn out to be missing before a fit is called tight"),
-        source="largest difference between releases of one engine for the same model, outside full prompts",
+        source=noop(
+            "largest difference between releases of one engine for the same model, outside full prompts"
+        ),
     )
     window_aware_fraction: float = assume(
         1,
@@ -119,7 +152,9 @@ class ServingAssumptions(Frozen):
         low=0,
         high=1,
         label=noop("Engine keeps only the window of sliding-window layers (1) or their whole context (0)"),
-        source="vLLM since 0.21 and SGLang keep the window; llama.cpp and older engines reserve the full length",
+        source=noop(
+            "vLLM since 0.21 and SGLang keep the window; llama.cpp and older engines reserve the full length"
+        ),
     )
     # speed and queueing
     prompt_utilisation_limit_fraction: float = assume(
@@ -128,7 +163,7 @@ class ServingAssumptions(Frozen):
         low=0.3,
         high=0.98,
         label=noop("Share of time that a replica may spend on prompts at the peak"),
-        source="own choice: beyond it the wait for the first token grows without bound",
+        source=noop("own choice: beyond it the wait for the first token grows without bound"),
     )
     prompt_variation: float = assume(
         0.5,
@@ -136,7 +171,7 @@ class ServingAssumptions(Frozen):
         low=0,
         high=3,
         label=noop("Spread of prompt lengths: standard deviation over mean"),
-        source="own choice: half of the mean; measure your own traffic when you can",
+        source=noop("own choice: half of the mean; measure your own traffic when you can"),
     )
     kv_occupancy_limit_fraction: float = assume(
         0.90,
@@ -144,7 +179,7 @@ class ServingAssumptions(Frozen):
         low=0.3,
         high=1,
         label=noop("Share of the KV cache that may be in use at the peak"),
-        source="own choice: above it engines push requests out and compute them again",
+        source=noop("own choice: above it engines push requests out and compute them again"),
     )
     default_tokens_s_per_user: float = assume(
         8,
@@ -152,7 +187,7 @@ class ServingAssumptions(Frozen):
         low=0.5,
         high=100,
         label=noop("Output speed per user when none is asked for"),
-        source="a little faster than people read (about 250 words a minute, 1.3 tokens a word)",
+        source=noop("a little faster than people read (about 250 words a minute, 1.3 tokens a word)"),
     )
     default_ttft_s: float = assume(
         10,
@@ -160,7 +195,7 @@ class ServingAssumptions(Frozen):
         low=0.2,
         high=600,
         label=noop("Time to first token when none is asked for, 95 % of requests"),
-        source="own choice: what a person waits for with a progress sign",
+        source=noop("own choice: what a person waits for with a progress sign"),
     )
     # host
     serving_cores_per_gpu: float = assume(
@@ -169,7 +204,7 @@ class ServingAssumptions(Frozen):
         low=1,
         high=64,
         label=noop("Processor cores per GPU for serving"),
-        source="scheduler, tokeniser and API server of one engine, two to four processes per GPU",
+        source=noop("scheduler, tokeniser and API server of one engine, two to four processes per GPU"),
     )
     serving_ram_per_weight: float = assume(
         1.5,
@@ -177,7 +212,7 @@ class ServingAssumptions(Frozen):
         low=0.2,
         high=4,
         label=noop("Host memory for serving, as a multiple of the weights"),
-        source="weights in the page cache while loading, and half as much for everything else",
+        source=noop("weights in the page cache while loading, and half as much for everything else"),
     )
     serving_ram_base_gb: float = assume(
         16,
@@ -185,7 +220,7 @@ class ServingAssumptions(Frozen):
         low=0,
         high=256,
         label=noop("Host memory for serving per GPU besides the weights"),
-        source="engine processes, pinned buffers and operating system",
+        source=noop("engine processes, pinned buffers and operating system"),
     )
     model_versions_kept_count: float = assume(
         3,
@@ -193,5 +228,5 @@ class ServingAssumptions(Frozen):
         low=1,
         high=50,
         label=noop("Versions of a model kept on local drives"),
-        source="own choice: current, previous, next",
+        source=noop("own choice: current, previous, next"),
     )

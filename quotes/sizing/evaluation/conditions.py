@@ -6,7 +6,7 @@ engine settings. Files of other campaigns name a model.
 """
 
 from collections.abc import Mapping
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 LENGTH_FACTOR = 0.9  # mean of a uniform draw between 0.8 and 1.0
 CHUNK_TOKENS = 8192
@@ -22,6 +22,7 @@ class Conditions(NamedTuple):
     receive_interval: float = 0.0  # decode steps between two looks at the queue
     seats: float = float("inf")  # running requests at most
     kv_format: str = ""  # "" = as the engine does by itself
+    wait_shown: bool = True  # the published mean holds the whole wait for room in the cache
 
 
 def is_inferencex(source: str) -> bool:
@@ -36,10 +37,10 @@ def conditions_of(row: Mapping[str, str]) -> Conditions:
     engine = row["engine"]
     settings = {"sglang": _sglang, "trtllm": _trtllm, "vllm": _vllm}.get(engine)
     found = settings(row) if settings else {}
-    return Conditions(length_factor=LENGTH_FACTOR, **found)
+    return Conditions(length_factor=LENGTH_FACTOR, wait_shown=False)._replace(**found)
 
 
-def _sglang(row: Mapping[str, str]) -> dict[str, float | str]:
+def _sglang(row: Mapping[str, str]) -> dict[str, Any]:
     model, gpu, precision = row["model"], row["gpu"], row["weights_precision"]
     blackwell = gpu.startswith(("b", "gb"))
     concurrency, tp = float(row["concurrency"]), int(row["tp"])
@@ -60,7 +61,7 @@ def _sglang(row: Mapping[str, str]) -> dict[str, float | str]:
     return {}
 
 
-def _trtllm(row: Mapping[str, str]) -> dict[str, float | str]:
+def _trtllm(row: Mapping[str, str]) -> dict[str, Any]:
     model, precision = row["model"], row["weights_precision"]
     prompt, output, tp = float(row["input_tokens"]), float(row["output_tokens"]), int(row["tp"])
     if "Llama" in model:
@@ -75,7 +76,7 @@ def _trtllm(row: Mapping[str, str]) -> dict[str, float | str]:
     return {}
 
 
-def _vllm(row: Mapping[str, str]) -> dict[str, float | str]:
+def _vllm(row: Mapping[str, str]) -> dict[str, Any]:
     model, gpu = row["model"], row["gpu"]
     if "Llama" in model or ("gpt-oss" in model and gpu.startswith(("b", "gb"))):
         return {"kv_format": "fp8"}

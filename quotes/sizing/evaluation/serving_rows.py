@@ -119,6 +119,7 @@ class Table:
     chunk_tokens: Values
     wait_steps: Values
     burst: Values  # 1 when the first wave starts at once
+    full_wait: Values  # share of the wait for cache room that the published mean shows
     alone: NDArray[np.bool_]
     choices: tuple[Choice, ...]
 
@@ -165,6 +166,9 @@ def table_of(runs: Sequence[Run], calibration: Calibration, assumptions: Assumpt
             [run.conditions.wait_steps + RECEIVE_SHARE * run.conditions.receive_interval for run in runs]
         ),
         burst=np.array([float(run.conditions.burst) for run in runs]),
+        full_wait=np.array(
+            [1.0 if run.conditions.wait_shown else calibration.shared.full_wait for run in runs]
+        ),
         alone=np.array([run.alone for run in runs]),
         choices=tuple(choices),
     )
@@ -205,7 +209,7 @@ def constants_for(table: Table, calibration: Calibration) -> Constants:
             attention_share=shared.attention_share,
             all_reduce_wait=shared.all_reduce_wait,
             step_s=shared.step_ms * 1e-3,
-            step_sequence_s=shared.step_sequence_us * 1e-6,
+            step_sequence_s=column("step_sequence_us") * 1e-6,
             dp_step_s=shared.dp_step_ms * 1e-3,
             prompt_x=column("prompt_x"),
         ),
@@ -217,7 +221,7 @@ def constants_for(table: Table, calibration: Calibration) -> Constants:
             first_gpu_s=column("first_gpu_ms") * 1e-3,
             first_steps=column("first_steps"),
             wait_steps=table.wait_steps,
-            full_wait=shared.full_wait,
+            full_wait=table.full_wait,
             chunk_tokens=table.chunk_tokens,
         ),
     )
@@ -281,11 +285,13 @@ def parse_runs(
 SINGLE_WORKER_REQUESTS = 64  # a run that leaves its count of workers open and has so few requests has one
 
 
-def decode_worker_runs(rows: Iterable[Mapping[str, str]], context: Context) -> list[Run]:
+def decode_worker_runs(
+    rows: Iterable[Mapping[str, str]], context: Context, *, unique: bool = True
+) -> list[Run]:
     """Rows of serving_measured_disagg.csv whose decode batch is known: their time per token is a pure decode step.
 
     Models with prediction layers are left out, since these rows do not say whether speculation was on; so are runs
-    that waited for prompts (time to first token above 2.5 s), whose batches were not full.
+    that waited for prompts (time to first token above 2.5 s), whose batches were not full. `unique`: without repeats.
     """
     runs = []
     for row in rows:
@@ -302,8 +308,10 @@ def decode_worker_runs(rows: Iterable[Mapping[str, str]], context: Context) -> l
             continue
         if run.arch.mtp_layers == 0 and run.form.key != "fp8":
             runs.append(run._replace(alone=True, ttft_ms=None, campaign=f"{run.campaign}|decode worker"))
-    unique = {(run.model, run.gpu, run.engine, run.tp, run.ep, run.prompt, run.tpot_ms): run for run in runs}
-    return list(unique.values())
+    if not unique:
+        return runs
+    once = {(run.model, run.gpu, run.engine, run.tp, run.ep, run.prompt, run.tpot_ms): run for run in runs}
+    return list(once.values())
 
 
 def _decode_batch(row: Mapping[str, str]) -> float | None:

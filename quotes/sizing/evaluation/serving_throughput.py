@@ -1,0 +1,450 @@
+"""Predicting published throughput and latency tables with the same speed model.
+
+Vendor tables run an engine flat out with tuned settings; MLPerf also within latency limits, on its own data sets.
+What a row leaves open (batch, layout, lengths of a data set) is searched for or taken from the benchmark's rules.
+"""
+
+import re
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from catalog.specs import ModelArchitecture
+from quotes.sizing.architecture import FORMATS, WeightFormat, legal_tp
+from quotes.sizing.batching import steady_state
+from quotes.sizing.calibration import Metric
+from quotes.sizing.evaluation.base import Context, PredictedRow, Row
+from quotes.sizing.evaluation.conditions import Conditions
+from quotes.sizing.evaluation.local_engine import LOCAL_ENGINE, predict_local
+from quotes.sizing.evaluation.names import OutOfScope, find_accelerator
+from quotes.sizing.evaluation.serving_rows import (
+    Run,
+    Table,
+    constants_for,
+    published_architecture,
+    table_of,
+)
+from quotes.sizing.intervals import interval_of
+from quotes.sizing.layouts import expert_groups, kv_format_for
+from quotes.sizing.machines import Choice, MissingFigure, machine_for, supports
+from quotes.sizing.memory import Split, weights_gib
+from quotes.sizing.trace import Badge
+
+type Values = NDArray[np.float64]
+
+TUNED = "trtllm_tuned"
+NEARLY_FULL = (
+    0.85  # of what a system carries; at a higher arrival rate the wait depends on how long the run lasted
+)
+TABLES = "tables"  # key of the residuals
+LOADS = (1, 2, 4, 8, 16, 32, 64, 128, 256, 512, 1024, 2048, 4096)  # requests per replica that are tried
+OFFLINE_CHUNK = 16_384  # tokens per step of a tuned offline run
+
+BEAMS = 4  # GPT-J of MLPerf searches with four beams: four answers are computed for each one given
+# Data sets of MLPerf Inference: mean prompt and answer, tokens (inference rules and reference implementations).
+MLPERF_LENGTHS: Mapping[str, tuple[float, float]] = {
+    "llama2-70b": (290, 294),
+    "mixtral-8x7b": (300, 145),
+    "llama3.1-405b": (9428, 685),
+    "llama3.1-8b": (800, 128),
+    "gptj": (778, 69 * BEAMS),
+    "deepseek-r1": (800, 3880),
+}
+UNSTATED = ("gpt-oss-120b",)  # benchmarks whose prompts have no published length
+# 99th percentile limits, seconds to first token and milliseconds per token: (server), (interactive).
+MLPERF_LIMITS: Mapping[str, tuple[tuple[float, float], tuple[float, float]]] = {
+    "llama2-70b": ((2.0, 200), (0.45, 40)),
+    "mixtral-8x7b": ((2.0, 200), (2.0, 200)),
+    "llama3.1-405b": ((6.0, 175), (4.5, 80)),
+    "llama3.1-8b": ((2.0, 100), (0.5, 30)),
+    "gptj": ((20.0, 1000), (20.0, 1000)),
+    "deepseek-r1": ((2.0, 80), (1.5, 15)),
+    "gpt-oss-120b": ((3.0, 80), (2.0, 20)),
+}
+TAIL = 0.75  # mean over 99th percentile of a time per token, of a well-behaved run
+
+
+class Question(NamedTuple):
+    """What a row asks: of one run in several layouts, at a load that is fixed, searched or follows from a rate."""
+
+    row: Row
+    metric: str
+    scenario: str
+    runs: tuple[Run, ...]  # one per layout that is tried
+    replicas: tuple[float, ...]
+    requests: float | None = None  # in flight; None = as many as pay
+    rate_s: float | None = None  # arriving per second
+    prompts: float | None = None  # all sent at once
+    limits: tuple[float, float] | None = None  # seconds to first token, milliseconds per token
+
+
+def predict_rows(rows: list[dict[str, str]], context: Context) -> Iterator[PredictedRow]:
+    """One prediction or refusal per row."""
+    local = [row for row in rows if row["engine"].lower().startswith(LOCAL_ENGINE)]
+    for row in local:
+        try:
+            yield predict_local(row, context)
+        except MissingFigure as missing:
+            yield _refused(row, str(missing.message))
+        except OutOfScope as reason:
+            yield _refused(row, str(reason))
+    engines = [row for row in rows if not row["engine"].lower().startswith(LOCAL_ENGINE)]
+    questions, refused = questions_of(engines, context)
+    yield from (_refused(row, reason) for row, reason in refused)
+    yield from answers(questions, context)
+
+
+def questions_of(rows: Iterable[Row], context: Context) -> tuple[list["Question"], list[tuple[Row, str]]]:
+    """What can be predicted, and (row, reason) of the rest."""
+    questions: list[Question] = []
+    refused: list[tuple[Row, str]] = []
+    for row in rows:
+        try:
+            questions.append(question_of(row, context))
+        except MissingFigure as missing:
+            refused.append((row, str(missing.message)))
+        except OutOfScope as reason:
+            refused.append((row, str(reason)))
+        except (KeyError, ValueError) as error:
+            refused.append((row, f"The row cannot be read: {error}."))
+    return questions, refused
+
+
+def _refused(row: Row, reason: str) -> PredictedRow:
+    return PredictedRow(
+        row["id"], "value", _value(row), refused=reason, model=row.get("model", ""), gpu=row.get("gpu", "")
+    )
+
+
+def _value(row: Row) -> float | None:
+    try:
+        return float(row["value"])
+    except (KeyError, ValueError):
+        return None
+
+
+# ── reading a row ───────────────────────────────────────────────────────────────────────────────────────────────
+
+
+def question_of(row: Row, context: Context) -> Question:
+    """Raises OutOfScope with a sentence when the row is about something else or leaves too much open."""
+    model_name = row["model"]
+    engine = _engine(row["engine"])
+    _refuse_outdated(row)
+    accelerator = find_accelerator(row["gpu"], context.catalog)
+    precision = _precision(row, model_name)
+    arch = published_architecture(model_name, precision, context)
+    form = _form(precision, arch)
+    if not supports(accelerator, form):
+        raise OutOfScope(f"{accelerator.name} does not compute in {precision}.")
+    if (row["pp"] or "1") != "1":
+        raise OutOfScope("Pipeline parallelism is not offered for serving.")
+    prompt, output = _lengths(row)
+    gpus = int(row["gpu_count"] or row["tp"] or 1)
+    base = Run(
+        id=row["id"], model=model_name, gpu=row["gpu"], arch=arch, accelerator=accelerator, form=form,
+        kv_format=_kv_format(row, engine, form), engine=engine, era=_era(row, engine), tp=1, dp=1, ep=1,
+        prompt=prompt, output=output, concurrency=1.0,
+        conditions=Conditions(
+            burst=row["scenario"] == "online" and "rate" not in row["concurrency_or_batch"],
+            chunk_tokens=OFFLINE_CHUNK if row["scenario"] == "offline" else 8192,
+        ),
+    )  # fmt: skip
+    layouts = [int(row["tp"])] if row["tp"] else _possible(arch, form, accelerator.memory_gib or 0, gpus)
+    if not layouts:
+        raise OutOfScope(f"{model_name} does not fit on {gpus} × {accelerator.name}.")
+    load = _load(row)
+    runs = tuple(_layouts(base, layouts, row, searched=load == {"requests": None}))
+    for run in runs:
+        machine_for(accelerator, arch, form, 1.0, engine, run.tp * run.dp, context.calibration)
+    return Question(
+        row=row, metric=row["metric"], scenario=row["scenario"], runs=runs,
+        replicas=tuple(gpus / (run.tp * run.dp) for run in runs), limits=_limits(row), **load,
+    )  # fmt: skip
+
+
+def _engine(name: str) -> str:
+    text = name.lower()
+    if text.startswith(("tensorrt", "nim")):
+        return "trtllm"
+    if "vllm" in text or not text or text.startswith(("pytorch", "llm-d", "mango", "rocm")):
+        return "vllm"
+    raise OutOfScope(f"The engine {name} is not offered.")
+
+
+def _era(row: Row, engine: str) -> str:
+    """The engine's benchmark program and tuned submissions do without the server's own time."""
+    tables = row["source_title"].startswith(("TensorRT-LLM", "MLPerf"))
+    return TUNED if engine == "trtllm" and tables else engine
+
+
+def _refuse_outdated(row: Row) -> None:
+    """The product sizes for today's releases. Kernels for AMD GPUs came to vLLM with 0.6.4 (November 2024)."""
+    if "unoptimi" in row["notes"]:
+        raise OutOfScope("By the row's own note the checkpoint ran without optimised kernels.")
+    if "vllm" in row["engine"].lower() and "mi3" in row["gpu"].lower() and row["date"].strip("~") < "2024-11":
+        raise OutOfScope("Releases of vLLM from before it had kernels for this GPU are not sized.")
+
+
+_PRECISIONS = {
+    "fp8": "fp8", "bf16": "bf16", "fp16": "bf16", "f16": "bf16", "fp4": "nvfp4", "nvfp4": "nvfp4", "mxfp4": "mxfp4",
+    "int8": "int8", "int4": "int4", "uint4": "int4", "fp32": "nvfp4", "q4_k_m": "q4_k_m",
+}  # fmt: skip
+
+
+def _precision(row: Row, model: str) -> str:
+    """The weight format; labels of gpt-oss name the arithmetic, its checkpoint is MXFP4. MLPerf v4.1 logs leave it
+    out: FP8 where the GPU computes in it, as its submissions did."""
+    if "gpt-oss" in model:
+        return "mxfp4"
+    text = row["quantization"].lower().split(" ")[0].split(",")[0].split("/")[0]
+    if text == "awq":
+        return "int4"
+    if not text:
+        return "int8" if re.search(r"a100|a30|a10\b|jetson", row["gpu"].lower()) else "fp8"
+    if "mi3" in row["gpu"].lower() and text == "fp4":
+        return "mxfp4"
+    if text not in _PRECISIONS:
+        raise OutOfScope(f"Weights in {row['quantization']} are not sized.")
+    return _PRECISIONS[text]
+
+
+def _form(precision: str, arch: ModelArchitecture) -> WeightFormat:
+    form = FORMATS[precision]
+    return replace(form, experts_only=False) if precision == "mxfp4" and not arch.is_moe else form
+
+
+def _kv_format(row: Row, engine: str, form: WeightFormat) -> str:
+    text = row["kv_dtype"].lower()
+    if text.startswith("fp8"):
+        return "fp8"
+    if text in ("bf16", "fp16", "f16"):
+        return "bf16"
+    return kv_format_for("auto", engine, form)
+
+
+def _lengths(row: Row) -> tuple[float, float]:
+    """Prompt and answer; unstated ones of a benchmark are those of its data set."""
+    prompt, output = _number(row["input_len"]), _number(row["output_len"])
+    benchmark = next((name for name in MLPERF_LENGTHS if row["model"].startswith(name)), "")
+    if "MLPerf" in row["source_title"] and row["model"].startswith(UNSTATED):
+        raise OutOfScope(
+            "How long the prompts of this benchmark's data set are is not published with the row."
+        )
+    if "MLPerf" in row["source_title"] and benchmark:
+        usual = MLPERF_LENGTHS[benchmark]
+        return prompt or usual[0], output or usual[1]
+    if row["metric"] in ("ttft_ms", "ttft_mean_ms", "ttft_s") and prompt:
+        return prompt, output or 1.0
+    if prompt is None and row["scenario"] == "latency" and output:
+        return 128.0, output
+    if prompt is None or output is None:
+        raise OutOfScope("The row does not state the lengths of prompt and answer.")
+    return prompt, output
+
+
+def _number(text: str) -> float | None:
+    found = re.search(r"\d+(?:\.\d+)?", text or "")
+    return float(found.group()) if found else None
+
+
+def _possible(arch: ModelArchitecture, form: WeightFormat, memory_gib: float, gpus: int) -> list[int]:
+    """Tensor-parallel degrees that hold the weights with a fifth of the memory to spare."""
+    return [
+        tp
+        for tp in legal_tp(arch, min(gpus, 8))
+        if gpus % tp == 0 and float(weights_gib(arch, form, Split(tp=tp))) < 0.85 * memory_gib
+    ]
+
+
+def _layouts(run: Run, degrees: Sequence[int], row: Row, *, searched: bool) -> Iterator[Run]:
+    """Tensor-parallel layouts; attention by data parallelism where the row says so, or where the best is searched and
+    the model is a mixture of experts."""
+    stated = "attention-DP" in row["notes"] or "attention data-parallel" in row["notes"]
+    for tp in degrees:
+        spreads = tp > 1 and run.arch.is_moe and run.arch.experts % tp == 0
+        if not (stated and spreads):
+            yield run._replace(tp=tp, ep=expert_groups(run.arch, tp, tp))
+        if spreads and (stated or searched):
+            yield run._replace(tp=1, dp=tp, ep=tp)
+
+
+def _load(row: Row) -> dict[str, float | None]:
+    text = row["concurrency_or_batch"].lower()
+    number = _number(text)
+    if "rate" in text and "inf" in text:
+        if not row["metric"].startswith("tokens"):
+            raise OutOfScope(
+                "All requests came at once, and how many is not stated: the wait follows from that."
+            )
+        return {"requests": None}
+    if "rate" in text:
+        rate = re.search(r"rate[= ]*(\d+(?:\.\d+)?)", text)
+        return {"rate_s": float(rate.group(1)) if rate else None}
+    if "at once" in text or "prompts" in text or "requests" in text:
+        return {"prompts": number}
+    if "max" in text or number is None:
+        return {"requests": None}
+    return {"requests": number}
+
+
+def _limits(row: Row) -> tuple[float, float] | None:
+    benchmark = next((name for name in MLPERF_LIMITS if row["model"].startswith(name)), "")
+    if row["scenario"] not in ("server", "interactive") or not benchmark:
+        return None
+    return MLPERF_LIMITS[benchmark][row["scenario"] == "interactive"]
+
+
+# ── answering ───────────────────────────────────────────────────────────────────────────────────────────────────
+
+
+class Replica(NamedTuple):
+    """Times and rates of one replica of a run at each load of LOADS."""
+
+    load: Values
+    capacity: float
+    ttft_s: Values
+    tpot_s: Values
+    step_s: Values
+    prompt_batched_s: Values
+    requests_s: Values
+
+    def at(self, requests: float, values: Values) -> float:
+        """`values` at a load in between."""
+        logs = np.interp(np.log(requests), np.log(self.load), np.log(np.maximum(values, 1e-12)))
+        return float(np.exp(logs))
+
+    @property
+    def usable(self) -> NDArray[np.bool_]:
+        return self.load <= max(self.capacity, 1.0)
+
+
+def replicas_of(table: Table, context: Context) -> list[Replica]:
+    """All runs of `table` at all loads, in one evaluation of the speed model."""
+    constants = constants_for(table, context.calibration)
+    loads = np.array(LOADS, float)
+    steady = steady_state(
+        table.shape, table.machine, constants.over, constants.sched, table.spread,
+        replace(table.load, concurrency=loads[:, None]),
+    )  # fmt: skip
+    shape = (len(loads), len(table.runs))
+    rates = steady.output_tokens_s / table.load.output
+    columns = [
+        np.broadcast_to(values, shape)
+        for values in (steady.ttft_s, steady.tpot_s, steady.step_s, steady.prompt_batched_s, rates)
+    ]
+    capacity = np.asarray(table.load.capacity, float)
+    return [
+        Replica(loads, float(capacity[run]), *(values[:, run] for values in columns))
+        for run in range(shape[1])
+    ]
+
+
+class Answer(NamedTuple):
+    """The predicted value; None when the load only makes a queue grow. `choice` = the machine of the first layout."""
+
+    value: float | None
+    choice: Choice
+
+
+def answer_all(questions: Sequence[Question], context: Context) -> list[Answer]:
+    """Answer all questions with one evaluation of the speed model."""
+    runs = [run for question in questions for run in question.runs]
+    if not runs:
+        return []
+    table = table_of(runs, context.calibration, context.assumptions)
+    replicas = replicas_of(table, context)
+    found, first = [], 0
+    for question in questions:
+        values = [outcome(question, at, replicas[first + at]) for at in range(len(question.runs))]
+        known = [value for value in values if value is not None]
+        smallest = question.metric.startswith(("ttft", "tpot", "itl", "e2e"))
+        best = (min if smallest else max)(known) if known else None
+        found.append(Answer(best, table.choices[first]))
+        first += len(question.runs)
+    return found
+
+
+def answers(questions: Sequence[Question], context: Context) -> Iterator[PredictedRow]:
+    """Predictions with their intervals."""
+    for question, answer in zip(questions, answer_all(questions, context), strict=True):
+        if answer.value is None:
+            yield _refused(question.row, "The load is beyond what the system carries: only its queue grows.")
+            continue
+        run, choice = question.runs[0], answer.choice
+        kind: Metric = "ttft" if question.metric.startswith("ttft") else "throughput"
+        interval = interval_of(
+            context.calibration, kind, TABLES, choice, False, run.arch.standard_structure, run.tp * run.dp
+        )
+        yield PredictedRow(
+            id=question.row["id"],
+            metric="value",
+            measured=_value(question.row),
+            predicted=answer.value,
+            low=answer.value * interval.low,
+            high=answer.value * interval.high,
+            badge=str(Badge.INTERPOLATED if choice.exact else Badge.EXTRAPOLATED),
+            model=question.row["model"],
+            gpu=question.row["gpu"],
+        )
+
+
+def outcome(question: Question, at: int, replica: Replica) -> float | None:
+    """The row's metric in its unit for layout `at`; None when the load is beyond saturation."""
+    run, count, metric = question.runs[at], question.replicas[at], question.metric
+    requests = requests_in_flight(question, replica, count)
+    if requests is None:
+        return None
+    per_second = replica.at(requests, replica.requests_s) * count
+    if question.rate_s is not None:
+        per_second = min(per_second, question.rate_s)
+    ttft, tpot = replica.at(requests, replica.ttft_s), replica.at(requests, replica.tpot_s)
+    if question.prompts:  # all sent at once: the last wave waits for all before it
+        waves = max(0.0, question.prompts / (requests * count) - 1) / 2
+        ttft += waves * (ttft + run.output * tpot)
+    if metric.startswith(("ttft", "tpot", "itl", "e2e")):
+        seconds = ttft if metric.startswith("ttft") else tpot
+        if metric.startswith("e2e"):  # a batch: all prompts, then all steps
+            seconds = replica.at(requests, replica.prompt_batched_s) * requests
+            seconds += run.output * replica.at(requests, replica.step_s)
+        return seconds * (1 if metric.endswith("_s") else 1e3)
+    gpus = run.tp * run.dp * count
+    match metric:
+        case "tokens_s_decode":
+            return requests * count / tpot
+        case (
+            "tokens_s_output_total" | "tokens_s_unspecified"
+        ):  # unspecified: of ROCm's pages, which count answers
+            return per_second * run.output
+        case "tokens_s_output_per_gpu":
+            return per_second * run.output / gpus
+        case "tokens_s_total":
+            return per_second * (run.output + run.prompt)
+        case "queries_s" | "samples_s" | "requests_s":
+            return per_second * (run.output if "tokens/s" in question.row["notes"] else 1)
+        case "tokens_s_prefill_per_gpu":
+            return run.prompt / replica.at(requests, replica.prompt_batched_s) / gpus
+    return None
+
+
+def requests_in_flight(question: Question, replica: Replica, count: float) -> float | None:
+    """Per replica: given, or where the arrival rate is met, or where the most is done within the limits."""
+    usable = replica.usable
+    if question.requests is not None:
+        return max(1.0, question.requests / count)
+    if question.prompts is not None:
+        return float(np.clip(min(question.prompts / count, replica.capacity), 1.0, LOADS[-1]))
+    if question.rate_s is not None:
+        wanted, carried = question.rate_s / count, replica.requests_s[usable]
+        full = 1.0 if question.metric.startswith("tokens") else NEARLY_FULL
+        if wanted > full * carried.max():
+            return float(replica.load[usable][-1]) if question.metric.startswith("tokens") else None
+        return float(np.exp(np.interp(np.log(wanted), np.log(carried), np.log(replica.load[usable]))))
+    if question.limits is not None:
+        ttft_limit_s, tpot_limit_ms = question.limits
+        within = (replica.tpot_s * 1e3 <= TAIL * tpot_limit_ms) & (replica.ttft_s <= ttft_limit_s)
+        usable = usable & within if (usable & within).any() else replica.load == replica.load[0]
+    return float(replica.load[usable][np.argmax(replica.requests_s[usable])])
