@@ -19,6 +19,7 @@ class PricedLine(Frozen):
 
     sku: str
     name: str
+    name_nl: str = ""  # as the catalog had it; empty: `name` holds in Dutch too
     role: LineRole
     group: str
     quantity: int = Field(ge=1)
@@ -37,6 +38,10 @@ class PricedLine(Frozen):
         return cls.model_validate(
             {"quantity": quantity, "unit_eur": unit_eur, "discount_pct": discount_pct, "net_eur": net, **rest}
         )
+
+    def name_in(self, language: str) -> str:
+        """The name for a reader of `language` ("nl" or "en")."""
+        return (language == "nl" and self.name_nl) or self.name
 
     @model_validator(mode="after")
     def _adds_up(self) -> Self:
@@ -93,7 +98,7 @@ def price_lines(bill: Iterable[BillLine], catalog: CatalogSnapshot) -> list[Pric
     bill = tuple(bill)
     fixed = [_fixed(line, catalog) if line.pct_of_hardware is None else None for line in bill]
     hardware = sum((row.net_eur for row in fixed if row and row.role not in SERVICES), Decimal(0))
-    return [row or _percentage(line, hardware) for line, row in zip(bill, fixed, strict=True)]
+    return [row or _percentage(line, hardware, catalog) for line, row in zip(bill, fixed, strict=True)]
 
 
 def _fixed(line: BillLine, catalog: CatalogSnapshot) -> PricedLine:
@@ -102,23 +107,31 @@ def _fixed(line: BillLine, catalog: CatalogSnapshot) -> PricedLine:
         raise MissingPrice(line.sku)
     return _line(
         line,
+        catalog,
         entry.amount.amount,
         lead_time_weeks=entry.lead_time_weeks,
         demonstration=entry.demonstration,
     )
 
 
-def _percentage(line: BillLine, hardware_eur: Decimal) -> PricedLine:
+def _percentage(line: BillLine, hardware_eur: Decimal, catalog: CatalogSnapshot) -> PricedLine:
     unit = cents(hardware_eur * (line.pct_of_hardware or 0) / 100 / line.quantity)
-    return _line(line, unit, demonstration=True)
+    return _line(line, catalog, unit, demonstration=True)
 
 
 def _line(
-    line: BillLine, unit_eur: Decimal, *, demonstration: bool, lead_time_weeks: int | None = None
+    line: BillLine,
+    catalog: CatalogSnapshot,
+    unit_eur: Decimal,
+    *,
+    demonstration: bool,
+    lead_time_weeks: int | None = None,
 ) -> PricedLine:
+    article = catalog.items.get(line.sku)
     return PricedLine.of(
         sku=line.sku,
         name=line.name,
+        name_nl=article.name_nl if article else "",
         role=line.role,
         group=line.group,
         quantity=line.quantity,

@@ -72,7 +72,7 @@ def _rows(quote: Quote, lines: Iterable[PricedLine]) -> list[QuoteLine]:
             quote=quote,
             position=position,
             sku=line.sku,
-            text=_article_name(line.name, quote.language),
+            text=_article_name(line, quote.language),
             role=line.role.value,
             group=line.group,
             quantity=line.quantity,
@@ -86,9 +86,9 @@ def _rows(quote: Quote, lines: Iterable[PricedLine]) -> list[QuoteLine]:
     ]
 
 
-def _article_name(name: str, language: str) -> str:
+def _article_name(line: PricedLine, language: str) -> str:
     with override(language):
-        return pgettext("article", name)
+        return pgettext("article", line.name_in(language))
 
 
 def _margins(skus: Iterable[str]) -> dict[str, Decimal]:

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from pydantic import ValidationError
 
 from catalog.quantity import Message, Money
-from catalog.specs import CatalogSnapshot, Price
+from catalog.specs import CatalogSnapshot, Price, RackSpec, ServiceSpec
 from quotes.pricing.lines import MissingPrice, PricedLine, PricedSystem, line_net, price_lines, priced
 from quotes.pricing.money import Totals, cents
 from quotes.sizing.results import BillLine, LineRole
@@ -109,6 +109,33 @@ def test_a_percentage_service_counts_the_hardware_and_not_the_services() -> None
         catalog(box="1000", install="350"),
     )
     assert [row.net_eur for row in lines] == [Decimal("2000.00"), Decimal("350.00"), Decimal("120.00")]
+
+
+def test_lines_carry_the_dutch_name_of_their_article() -> None:
+    """Services by percentage too; an article without a Dutch name keeps its own in both languages."""
+    articles = {
+        "services": [
+            ServiceSpec(sku="install", vendor="v", name="Installation", name_nl="Installatie", unit="day"),
+            ServiceSpec(sku="support", vendor="v", name="Support", name_nl="Ondersteuning", unit="year"),
+        ],
+        "racks": [RackSpec(sku="box", vendor="v", name="AR3357", rack_units=48)],
+    }
+    lines = price_lines(
+        [
+            bill("box").model_copy(update={"name": "AR3357"}),
+            bill("install", role=LineRole.SERVICE).model_copy(update={"name": "Installation"}),
+            bill("support", role=LineRole.SERVICE, pct="6").model_copy(update={"name": "Support"}),
+        ],
+        CatalogSnapshot.model_validate(dict(catalog(box="1000", install="350")) | articles),
+    )
+    assert [row.name_in("nl") for row in lines] == ["AR3357", "Installatie", "Ondersteuning"]
+    assert [row.name_in("en") for row in lines] == ["AR3357", "Installation", "Support"]
+
+
+def test_a_line_that_was_kept_before_there_were_dutch_names_is_read() -> None:
+    kept = line(name="Installation").model_dump(mode="json")
+    del kept["name_nl"]
+    assert PricedLine.model_validate(kept).name_in("nl") == "Installation"
 
 
 def test_an_article_without_a_price_cannot_be_quoted() -> None:

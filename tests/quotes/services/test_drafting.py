@@ -6,6 +6,7 @@ from typing import Any
 import pytest
 from django.contrib.auth.models import User
 from django.core.exceptions import ValidationError
+from django.utils import translation
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
@@ -13,6 +14,7 @@ from catalog.models import Article
 from quotes import services
 from quotes.models import Quote, QuoteLine
 from quotes.models.quote import GROUPS, ROLES
+from quotes.presentation.proposal import bill
 from quotes.proposal import Proposal
 from quotes.services.drafting import together
 from quotes.sizing.results import Tier
@@ -29,17 +31,51 @@ def test_a_quote_has_the_lines_of_its_proposal(make_quote, scenario: str) -> Non
     assert found.recommended
     quote = make_quote(scenario=scenario, language="en")
     offered = found.prices[found.recommended.tier]
+    kept = [line.model_copy(update={"name_nl": ""}) for line in offered.lines]  # a quote has one language
     firm, options = services.lines_of(quote)
-    assert firm == list(offered.lines)
+    assert firm == kept
     assert options == []
     assert quote.net_eur == offered.totals.net
-    assert services.document_of(quote).prices == offered
+    assert services.document_of(quote).prices == offered.model_copy(update={"lines": tuple(kept)})
 
 
 def test_lines_are_named_in_the_language_of_the_quote(make_quote) -> None:
     names = {line.sku: line.name for line in services.lines_of(make_quote(language="nl"))[0]}
     assert names["svc-os-install"] == "Installatie van besturingssysteem en drivers"
     assert names["h100-nvl-94gb"] == "H100 NVL 94GB"
+
+
+@pytest.mark.parametrize(
+    ("language", "name"), [("nl", "M.2 NVMe-opstartschijf 960 GB"), ("en", "M.2 NVMe boot 960GB")]
+)
+def test_articles_have_the_name_that_the_catalog_gives_them(make_quote, language: str, name: str) -> None:
+    """On the proposal in the reader's language, on the quote in its own, whoever reads it."""
+    found = sized("university")
+    assert found.recommended
+    with translation.override(language):
+        shown = [line for group in bill(found.prices[found.recommended.tier]) for line in group.lines]
+    assert {line.sku: line.name for line in shown}["m.2-nvme-boot-960gb"] == name
+    quote = make_quote(scenario="university", language=language)
+    for reader in ("nl", "en"):
+        with translation.override(reader):
+            shown = [line for group in bill(services.document_of(quote).prices) for line in group.lines]
+        assert {line.sku: line.name for line in shown}["m.2-nvme-boot-960gb"] == name
+
+
+def test_calculating_anew_takes_over_a_new_dutch_name(
+    make_quote, ada: User, proposal: Proposal, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    quote = make_quote(language="nl")
+    first = quote.lines.get(position=1)
+    named = proposal.model_dump(mode="json")
+    for line in named["prices"][quote.tier]["lines"]:
+        if line["sku"] == first.sku:
+            line["name_nl"] = "Server met acht kaarten"
+    monkeypatch.setattr(
+        "quotes.services.drafting.proposal_for", lambda workload: Proposal.model_validate(named)
+    )
+    assert services.reprice(quote, ada) == 0
+    assert quote.lines.get(sku=first.sku, group=first.group).text == "Server met acht kaarten"
 
 
 @pytest.mark.parametrize("scenario", SCENARIOS)
