@@ -13,17 +13,17 @@ from math import isclose
 import pytest
 
 from catalog.quantity import Money
+from catalog.specs import Price
 from configurator.workload import LanguageService, LanguageTraining, RateService, Workload
 from quotes.pricing.lines import price
 from quotes.proposal import propose
-from quotes.sizing.assumptions import Assumptions
 from quotes.sizing.candidates import accelerators_needed
 from quotes.sizing.engine import size
 from quotes.sizing.knowledge import shipped
 from quotes.sizing.placing import Shape, holds
 from quotes.sizing.results import LoadOption, SizedSystem, Sizing, Tier
 from tests.scenarios import SCENARIOS, load_workload
-from tests.sizing.hardware import ASSUMPTIONS, DAY, changed, named, seed
+from tests.sizing.hardware import ASSUMPTIONS, DAY, changed, seed
 
 GIB = 2**30
 every_scenario = pytest.mark.parametrize("name", SCENARIOS)
@@ -207,9 +207,10 @@ def test_municipality_fits_the_room_and_the_purse() -> None:
     for system in sized("municipality").systems:
         candidate = system.candidate
         assert candidate.system.power.wall_w < 12_000
-        assert candidate.system.nodes == 1
+        assert candidate.system.nodes <= 2  # superchip servers hold two
         assert 4 <= candidate.system.accelerators <= 8
         assert 120_000 <= candidate.price_eur <= 400_000
+    assert chosen("municipality").candidate.system.nodes == 1
     assert chosen("municipality").candidate.price_eur <= 250_000
 
 
@@ -345,10 +346,13 @@ def test_law_firm_holds_frozen_weights_in_16_bit_while_training() -> None:
 
 
 def test_software_house_holds_a_model_in_four_bits() -> None:
-    """117 billion parameters, experts in MXFP4 (4.25 bit), the rest in 16 bit: the checkpoint is 65 GB."""
+    """117 billion parameters, experts in MXFP4 (4.25 bit), the rest in 16 bit: the checkpoint is 65 GB.
+
+    Engines may pad rows and columns of 2,880 to 3,072, which makes (3,072 / 2,880)² = 1.14 times that.
+    """
     load = only_load(chosen("software-house"))
     assert load.precision == "mxfp4"
-    assert load.memory.weights_gib * load.gpus_per_replica * GIB == pytest.approx(65e9, rel=0.05)
+    assert 0.97 * 65e9 <= load.memory.weights_gib * load.gpus_per_replica * GIB <= 1.03 * 1.14 * 65e9
 
 
 def test_software_house_compares_owning_renting_and_a_mix() -> None:
@@ -381,25 +385,28 @@ def test_software_house_running_cost_by_hand() -> None:
 
 
 def test_a_cheaper_card_changes_the_proposal() -> None:
-    """At a quarter of its list price a card that came second becomes the lean proposal."""
-    card = named("H100 NVL 94GB")
-    workload = load_workload("municipality")
-    before = sized("municipality").systems[0]
-    assert before.candidate.accelerator != card.sku
-    entry = seed().prices[card.sku]
-    cheap = entry.model_copy(update={"amount": Money(amount=entry.amount.amount / 4)})
-    after = size(
-        workload, changed(prices={**seed().prices, card.sku: cheap}), ASSUMPTIONS, shipped(), on=DAY
-    ).systems[0]
-    assert after.candidate.accelerator == card.sku
-    assert after.candidate.price_eur < before.candidate.price_eur
+    """A card that works but was not proposed becomes the lean proposal when its list price drops far enough."""
+    before = sized("municipality")
+    beaten, sku = next(
+        (refusal, sku)
+        for refusal in before.refusals
+        if refusal.stage == "dominated" and (sku := seed().items[refusal.subject].order_sku) in seed().prices
+    )
+    entry = seed().prices[sku]
+    cheap = entry.model_copy(update={"amount": Money(amount=entry.amount.amount / 10)})
+    after = _with_prices({**seed().prices, sku: cheap})
+    assert after.systems[0].candidate.accelerator == beaten.subject
+    assert after.systems[0].candidate.price_eur < before.systems[0].candidate.price_eur
 
 
 def test_a_card_without_a_price_is_refused_for_that() -> None:
-    card = named("H200 NVL 141GB")
-    assert sized("municipality").systems[0].candidate.accelerator == card.sku
-    prices = {sku: entry for sku, entry in seed().prices.items() if sku != card.sku}
-    sizing = size(load_workload("municipality"), changed(prices=prices), Assumptions(), shipped(), on=DAY)
-    assert card.sku not in {system.candidate.accelerator for system in sizing.systems}
-    (reason,) = (str(refusal.reason) for refusal in sizing.refusals if refusal.subject == card.sku)
+    card = chosen("municipality").candidate.accelerator
+    order = seed().items[card].order_sku
+    after = _with_prices({sku: entry for sku, entry in seed().prices.items() if sku != order})
+    assert card not in {system.candidate.accelerator for system in after.systems}
+    (reason,) = (str(refusal.reason) for refusal in after.refusals if refusal.subject == card)
     assert "no valid price" in reason
+
+
+def _with_prices(prices: dict[str, Price]) -> Sizing:
+    return size(load_workload("municipality"), changed(prices=prices), ASSUMPTIONS, shipped(), on=DAY)
