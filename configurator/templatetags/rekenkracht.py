@@ -222,6 +222,12 @@ def origin(source: str) -> str:
 
 
 @register.filter
+def formula(text: str) -> str:
+    """A formula with its words in the reader's language."""
+    return gettext(text)
+
+
+@register.filter
 def engine_name(engine: str) -> str:
     """An engine as its makers write it."""
     return ENGINES.get(engine, engine)

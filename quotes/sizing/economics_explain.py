@@ -44,7 +44,7 @@ def _energy_figure(
         key="energy_eur_per_year",
         label=Message.of(noop("Energy a year")),
         value=_money(yearly["energy"]),
-        formula="power × load_factor × 8760 h × PUE × price",
+        formula=noop("power × load_factor × 8760 h × PUE × price"),
         inputs=(
             _input(noop("power at the wall"), candidate.system.power.wall_w / 1000, "kW", "catalog"),
             _assumed(noop("load factor"), assumptions.load_factor_fraction, "", "load_factor_fraction"),
@@ -67,7 +67,7 @@ def _administration_figure(
         key="administration_eur_per_year",
         label=Message.of(noop("Administration a year")),
         value=_money(yearly["administration"]),
-        formula="(base + servers × hours_each) × 12 × price_per_hour",
+        formula=noop("(base + servers × hours_each) × 12 × price_per_hour"),
         inputs=(
             _assumed(noop("base, hours a month"), getattr(assumptions, key), "h", key),
             _input(noop("servers"), candidate.system.nodes, "", "sizing"),
@@ -96,7 +96,7 @@ def _total_figure(
         key="own_total_eur",
         label=Message.of(noop("Owning, over the years")),
         value=_money(price + sum(yearly.values()) * years - residual),
-        formula="purchase + running_cost × years − residual_value",
+        formula=noop("purchase + running_cost × years − residual_value"),
         inputs=(
             _input(noop("purchase"), price, "EUR", "bill of materials"),
             _input(noop("running cost a year"), sum(yearly.values()), "EUR", "above"),
@@ -112,7 +112,7 @@ def _rent_figure(rent: Rented, assumptions: Assumptions) -> Figure:
         key="cloud_eur_per_month",
         label=Message.of(noop("The same work in the cloud, a month")),
         value=_money(rent.monthly_eur),
-        formula="instances × hours × price_per_hour + administration",
+        formula=noop("instances × hours × price_per_hour + administration"),
         inputs=(
             _input(noop("instances"), rent.instances, "", "sizing on the rented accelerator"),
             _input(noop("hours a month"), rent.hours_per_month, "h", "load profile"),
@@ -135,7 +135,7 @@ def _even_figure(
         key="break_even_month",
         label=Message.of(noop("Paid back after")),
         value=Quantity(value=even, unit="months", digits=2),
-        formula="(purchase − cloud_once) / (cloud_a_month − running_cost_a_month)",
+        formula=noop("(purchase − cloud_once) / (cloud_a_month − running_cost_a_month)"),
         inputs=(
             _input(noop("purchase"), float(candidate.price_eur), "EUR", "bill of materials"),
             _input(noop("cloud, once"), rent.once_eur, "EUR", "above"),
@@ -163,7 +163,7 @@ def _hybrid_figure(split: Split) -> Figure:
         key="hybrid_eur_per_month",
         label=Message.of(noop("Owning the base and renting the peaks, a month")),
         value=_money(split.monthly_eur),
-        formula="least over n of n × own_each + rented_hours(n) × price_per_hour",
+        formula=noop("least over n of n × own_each + rented_hours(n) × price_per_hour"),
         inputs=(
             _input(noop("replicas owned"), split.owned, "", "cheapest of all"),
             _input(noop("replicas at the peak"), split.replicas, "", "sizing"),

@@ -333,7 +333,9 @@ def fabric_figure(fabric: Fabric, nodes: int, count: int) -> Figure:
         key="fabric_switches",
         label=Message.of(noop("Switches of the cluster network")),
         value=Quantity(value=topology.switches, unit="switches", digits=6),
-        formula="leaves + spines + cores; every leaf at least as many links up as down, uplinks divided evenly",
+        formula=noop(
+            "leaves + spines + cores; every leaf at least as many links up as down, uplinks divided evenly"
+        ),
         inputs=(
             number(noop("servers"), nodes),
             number(noop("cluster ports per server"), count),

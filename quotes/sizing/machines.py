@@ -36,7 +36,7 @@ class MissingFigure(LookupError):
     def __init__(self, figure: str) -> None:
         super().__init__(figure)
         self.message = Message.of(
-            noop("The catalog lacks a figure that sizing needs: {figure}."), figure=figure
+            noop("The catalog lacks a figure that sizing needs: {figure}."), figure=Message.of(figure)
         )
 
 

@@ -100,9 +100,9 @@ def _memory_figures(
         Pool.SHARE_OF_FREE: "trtllm_free_fraction",
     }[engine.pool]
     pool_formula = {
-        Pool.SHARE_OF_TOTAL: "(reported − reserve) × share − weights − activations − runtime",
-        Pool.STATIC: "(reported − reserve) × share − weights",
-        Pool.SHARE_OF_FREE: "(reported − reserve − weights − activations − runtime) × share",
+        Pool.SHARE_OF_TOTAL: noop("(reported − reserve) × share − weights − activations − runtime"),
+        Pool.STATIC: noop("(reported − reserve) × share − weights"),
+        Pool.SHARE_OF_FREE: noop("(reported − reserve − weights − activations − runtime) × share"),
     }[engine.pool]
     usual = service.prompt_tokens + service.output_tokens
     return (
@@ -122,7 +122,9 @@ def _memory_figures(
             key="activations_gib",
             label=Message.of(noop("Working memory for one batch")),
             value=Quantity(value=float(budget.activations_gib[0]), unit="GiB", digits=2),
-            formula=noop("max(sequences × vocabulary × bytes, tokens × layer_width) + expert_workspace + image_reserve"),
+            formula=noop(
+                "max(sequences × vocabulary × bytes, tokens × layer_width) + expert_workspace + image_reserve"
+            ),
             inputs=(
                 _input(noop("Tokens per step"), engine.batched_tokens, "tokens", "assumption", "batched_tokens_count"),
                 _input(noop("Sequences"), engine.sampled_sequences, "", "assumption", "sampled_sequences_count"),
@@ -247,7 +249,7 @@ class _SpeedFigures:
         return (
             self.figure(
                 "prompt_ms", noop("Reading one prompt"), plain(prompt_ms), "ms",
-                "layers × (matrix products + attention + experts + all-reduces + small kernels)",
+                noop("layers × (matrix products + attention + experts + all-reduces + small kernels)"),
                 (
                     _input(noop("Prompt"), service.prompt_tokens, "tokens", ANSWER),
                     _input(noop("Active parameters"), active_params(arch) / 1e9, "B", CATALOG),
@@ -256,7 +258,7 @@ class _SpeedFigures:
             ),
             self.figure(
                 "step_ms", noop("One decode step"), plain(step_ms), "ms",
-                "weights ÷ bandwidth + KV ÷ bandwidth + all-reduces + launches + small kernels",
+                noop("weights ÷ bandwidth + KV ÷ bandwidth + all-reduces + launches + small kernels"),
                 (
                     _input(noop("Requests that write together"), float(steady.running[0])),
                     _input(noop("Mean context"), service.prompt_tokens + service.output_tokens / 2, "tokens", ANSWER),
@@ -265,7 +267,10 @@ class _SpeedFigures:
             self.figure(
                 "ttft_p95_s", noop("Time to first token, 95 % of requests"),
                 self.of(float(self.served.ttft_p95_s[0]), "ttft"), "s",
-                "fixed + fixed_per_gpu × (GPUs − 1) + steps × step + prompt + √(wait₉₅² + (1.645 × spread × prompt)²)",
+                noop(
+                    "fixed + fixed_per_gpu × (GPUs − 1) + steps × step + prompt"
+                    " + √(wait₉₅² + (1.645 × spread × prompt)²)"
+                ),
                 (
                     _input(noop("Fixed part"), float(scheduler.first_s) * 1e3, "ms", CALIBRATED),
                     _input(noop("Fixed part per further GPU"), float(scheduler.first_gpu_s) * 1e3, "ms", CALIBRATED),
@@ -279,7 +284,7 @@ class _SpeedFigures:
             self.figure(
                 "tokens_s_per_user", noop("Output speed per user"), self.of(float(self.served.tokens_s[0]), "tpot"),
                 "tokens/s",
-                "1 ÷ (step + interference × (requests − 1) × batched_prompt ÷ answer)",
+                noop("1 ÷ (step + interference × (requests − 1) × batched_prompt ÷ answer)"),
                 (
                     _input(noop("Decode step"), step_ms, "ms"),
                     _input(noop("Time per token with interference"), tpot_ms, "ms"),
@@ -292,7 +297,7 @@ class _SpeedFigures:
             self.figure(
                 "output_tokens_s_per_gpu", noop("Throughput per GPU"), self.of(self.rate(load, gpus), "throughput"),
                 "tokens/s",
-                "requests × answer ÷ (first_token + answer × time_per_token) ÷ GPUs",
+                noop("requests × answer ÷ (first_token + answer × time_per_token) ÷ GPUs"),
                 (
                     _input(noop("Requests per replica"), load, "", ANSWER),
                     _input(noop("Time to first token"), float(steady.ttft_s[0]) * 1e3, "ms"),

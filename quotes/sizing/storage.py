@@ -248,7 +248,7 @@ def storage_figure(need: StorageNeed, plan: StoragePlan, workload: Workload) -> 
         key="storage_needed",
         label=Message.of(noop("Storage needed at the horizon")),
         value=Quantity(value=need.tb, unit="TB", digits=3),
-        formula="data × copies × (1 + growth) ^ years + checkpoints × kept",
+        formula=noop("data × copies × (1 + growth) ^ years + checkpoints × kept"),
         inputs=(
             given(noop("data"), data.dataset_tb, "TB", "answer"),
             given(noop("copies"), data.copies, "", "answer"),

@@ -120,7 +120,9 @@ def _server_power(plan: "SystemPlan", assumptions: Assumptions) -> Figure:
         label=Message.of(noop("Power of one server at the wall")),
         value=Quantity(value=node.wall_w, unit="W", digits=4),
         formula=(
-            "(accelerators × power + parts + board) × (1 + fans) / efficiency" if composed else "as published"
+            noop("(accelerators × power + parts + board) × (1 + fans) / efficiency")
+            if composed
+            else noop("as published")
         ),
         inputs=inputs,
         badge=Badge.ESTIMATED if node.estimated else Badge.COMPUTED,
@@ -137,7 +139,7 @@ def _power(plan: "SystemPlan", assumptions: Assumptions) -> Figure:
         key="power",
         label=Message.of(noop("Power of the system at the wall")),
         value=Quantity(value=plan.wall_w / 1000, unit="kW", digits=3),
-        formula="servers × power per server + networks + storage + cooling",
+        formula=noop("servers × power per server + networks + storage + cooling"),
         inputs=(
             _input(noop("servers"), plan.nodes),
             _input(noop("power per server"), plan.node.wall_w, "W"),
@@ -161,7 +163,7 @@ def _heat(plan: "SystemPlan") -> Figure:
         key="heat",
         label=Message.of(noop("Heat")),
         value=Quantity(value=plan.wall_w * BTU_PER_WATT_HOUR, unit="BTU/h", digits=4),
-        formula="power × 3.412",
+        formula=noop("power × 3.412"),
         inputs=(_input(noop("power"), plan.wall_w, "W"),),
     )
 
@@ -176,7 +178,7 @@ def _feeds(
         key="amps",
         label=Message.of(noop("Current per phase of the busiest rack, one feed lost")),
         value=Quantity(value=watts / pairs / assumptions.feed_volts / site.feed_phases, unit="A", digits=3),
-        formula="power / feeds / (volts × phases)",
+        formula=noop("power / feeds / (volts × phases)"),
         inputs=(
             _input(noop("power to be provisioned"), watts, "W"),
             _input(noop("feeds that remain"), pairs),
@@ -198,7 +200,7 @@ def _racks(plan: "SystemPlan", racks: Sequence[RackPlacement], assumptions: Assu
         key="racks",
         label=Message.of(noop("Racks")),
         value=Quantity(value=len(racks), unit="racks", digits=4),
-        formula="by the tightest of power, units, weight and floor load",
+        formula=noop("by the tightest of power, units, weight and floor load"),
         inputs=(
             _input(noop("rack units"), plan.units, "U", "catalog"),
             _input(noop("power of the busiest rack"), max(rack.power_w for rack in racks), "W"),

@@ -84,7 +84,9 @@ def _memory_figures(
         value=Quantity(value=device * float(spread.middle[0]), unit="GiB"),
         low=device * float(spread.low[0]),
         high=device * float(spread.high[0]),
-        formula="max(states + activations + logits + gathered, states + gradients + step) + cache + runtime",
+        formula=noop(
+            "max(states + activations + logits + gathered, states + gradients + step) + cache + runtime"
+        ),
         inputs=(
             _input(noop("weights"), float(memory.weights[0]) / GIB, "GiB"),
             _input(noop("gradients"), float(memory.gradients[0]) / GIB, "GiB"),
@@ -102,7 +104,7 @@ def _memory_figures(
         key="training.states",
         label=Message.of(noop("Bytes per trained parameter between steps")),
         value=Quantity(value=states.resident, unit="bytes", digits=3),
-        formula="weights + gradients + optimiser states",
+        formula=noop("weights + gradients + optimiser states"),
         inputs=(
             _input(noop("weights"), float(states.weights), "bytes"),
             _input(noop("gradients"), float(states.gradients), "bytes"),
@@ -143,9 +145,9 @@ def _speed_figures(
         key="training.flops_per_token",
         label=Message.of(noop("Computation per token")),
         value=Quantity(value=needed / 1e9, unit="GFLOP", digits=3),
-        formula="4 × active parameters + 3 × attention"
+        formula=noop("4 × active parameters + 3 × attention")
         if plan.frozen
-        else "6 × active parameters + 3 × attention",
+        else noop("6 × active parameters + 3 × attention"),
         inputs=(
             _input(noop("active parameters"), plan.model.active_flops / 2e9, "billion"),
             _input(noop("sequence length"), plan.job.sequence_tokens, "tokens", source=_ANSWER, digits=6),
@@ -157,7 +159,7 @@ def _speed_figures(
         value=Quantity(value=rate, unit="tokens/s"),
         low=bare * low,
         high=bare * high,
-        formula="1 / time per token",
+        formula=noop("1 / time per token"),
         inputs=tuple(
             _input(name, 100 * float(np.asarray(part).ravel()[0]) / total, "%", digits=2)
             for name, part in shares.items()
@@ -171,7 +173,7 @@ def _speed_figures(
         value=Quantity(value=100 * mfu, unit="%", digits=2),
         low=100 * mfu * low / middle,
         high=100 * mfu * high / middle,
-        formula="tokens/s × FLOP per token / peak",
+        formula=noop("tokens/s × FLOP per token / peak"),
         inputs=(
             _input(noop("tokens per second and GPU"), rate, "tokens/s"),
             _input(
@@ -195,7 +197,7 @@ def _time_figures(plan: Plan, option: LoadOption, assumptions: Assumptions) -> t
         key="training.goodput",
         label=Message.of(noop("Share of the time that failures and checkpoints leave")),
         value=Quantity(value=100 * float(kept.fraction), unit="%", digits=3),
-        formula="1 − write/interval − interval/(2·MTBF) − restart/MTBF, interval = √(2·write·MTBF)",
+        formula=noop("1 − write/interval − interval/(2·MTBF) − restart/MTBF, interval = √(2·write·MTBF)"),
         inputs=(
             _input(noop("time between failures of the whole system"), float(kept.mtbf_h), "h",
                    assumption="training_gpu_mtbf_h"),
@@ -208,7 +210,7 @@ def _time_figures(plan: Plan, option: LoadOption, assumptions: Assumptions) -> t
         key="training.checkpoint",
         label=Message.of(noop("Size of one checkpoint")),
         value=Quantity(value=option.host.checkpoint_tb * 1e3, unit="GB", digits=3),
-        formula="trained parameters × bytes per parameter",
+        formula=noop("trained parameters × bytes per parameter"),
         inputs=(_input(noop("bytes per parameter"), assumptions.checkpoint_bytes_per_param, "bytes",
                        assumption="checkpoint_bytes_per_param"),),
     )  # fmt: skip
@@ -220,7 +222,7 @@ def _time_figures(plan: Plan, option: LoadOption, assumptions: Assumptions) -> t
         value=Quantity(value=run.value, unit="hours", digits=3),
         low=run.low,
         high=run.high,
-        formula="tokens / (GPUs × tokens/s per GPU × goodput) + start",
+        formula=noop("tokens / (GPUs × tokens/s per GPU × goodput) + start"),
         inputs=(
             _input(noop("tokens"), plan.tokens / 1e6, "million", source=_ANSWER, digits=4),
             _input(noop("GPUs"), option.gpus, ""),

@@ -97,7 +97,9 @@ def _rate_figure(
         value=Quantity(value=rate.value, unit=model.unit, digits=2),
         low=rate.low,
         high=rate.high,
-        formula="measured_level × (tensor_rate / reference)^share × (bandwidth / reference)^share × measured_ratio",
+        formula=noop(
+            "measured_level × (tensor_rate / reference)^share × (bandwidth / reference)^share × measured_ratio"
+        ),
         inputs=tuple(inputs),
         badge=rate.badge,
         evidence=rate.evidence,
@@ -130,7 +132,7 @@ def _memory_figure(option: LoadOption, load: RateService | RateTraining, model: 
         key="memory_free_gib",
         label=Message.of(noop("Memory left on each accelerator")),
         value=Quantity(value=option.memory.free_gib if option.memory else 0, unit="GiB", digits=2),
-        formula="memory − model − runtime",
+        formula=noop("memory − model − runtime"),
         inputs=tuple(inputs),
         badge=Badge.ESTIMATED if model.memory_source.startswith("planning") else Badge.COMPUTED,
     )
@@ -166,7 +168,7 @@ def _service_figures(
         key="accelerators",
         label=Message.of(noop("Accelerators needed")),
         value=Quantity(value=option.gpus, unit="GPUs", digits=4),
-        formula="ceil(items / min(rate × share, decoding)) + spare",
+        formula=noop("ceil(items / min(rate × share, decoding)) + spare"),
         inputs=tuple(inputs),
         note=_limited(option.limited_by),
     )
@@ -176,7 +178,7 @@ def _service_figures(
         value=Quantity(
             value=limit.items_s * (option.replicas - option.spare_replicas), unit=model.unit, digits=2
         ),
-        formula="accelerators × min(rate × share, decoding)",
+        formula=noop("accelerators × min(rate × share, decoding)"),
         inputs=tuple(inputs[1:3]),
         badge=rate.badge,
     )
@@ -204,7 +206,7 @@ def _run_figure(option: LoadOption, job: RateTraining, limit: Limit, assumptions
         value=Quantity(value=hours, unit="hours", digits=2),
         low=run.low if run else None,
         high=run.high if run else None,
-        formula="samples × epochs × (1 + evaluation) / (rate × accelerators × scaling)",
+        formula=noop("samples × epochs × (1 + evaluation) / (rate × accelerators × scaling)"),
         inputs=(
             _input(noop("samples"), job.samples, "", "answer"),
             _input(noop("epochs"), job.epochs, "", "answer"),
