@@ -352,28 +352,28 @@ def _limit(search: Search, row: int, replicas: int, service: LanguageService) ->
     largest = Quantity(value=float(search.most.load[row]), unit="", digits=2)
     if replicas == 1 and service.concurrent_requests < 0.7 * search.most.load[row]:
         return Message.of(
-            noop("Memory: {gpus} together hold the model; the load alone would need less."),
+            noop("memory: {gpus} together hold the model; the load alone would need less."),
             gpus=Quantity(value=search.ways[row].gpus, unit="GPUs", digits=4),
         )
     if above["ttft"]:
         text = (
             noop(
-                "Time to first token: one replica holds {count} requests at once, counted at the cautious end."
+                "time to first token: one replica holds {count} requests at once, counted at the cautious end."
             )
             if cautious
-            else noop("Time to first token: one replica holds {count} requests at once.")
+            else noop("time to first token: one replica holds {count} requests at once.")
         )
     elif above["tokens"]:
         text = (
             noop(
-                "Output speed per user: one replica holds {count} requests at once, counted at the cautious end."
+                "output speed per user: one replica holds {count} requests at once, counted at the cautious end."
             )
             if cautious
-            else noop("Output speed per user: one replica holds {count} requests at once.")
+            else noop("output speed per user: one replica holds {count} requests at once.")
         )
     elif above["rho"]:
         text = noop(
-            "Reading the prompts: one replica holds {count} requests at once before a queue builds up."
+            "reading the prompts: one replica holds {count} requests at once before a queue builds up."
         )
     else:
         text = noop("KV cache: the memory of one replica holds {count} requests at once.")
