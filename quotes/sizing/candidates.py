@@ -3,6 +3,7 @@
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from decimal import Decimal
 from itertools import product
+from math import ceil
 from typing import NamedTuple, Protocol
 
 from catalog.quantity import Message, Quantity, noop
@@ -139,20 +140,22 @@ def _refusal_of(accelerator: AcceleratorSpec) -> _Refuse:
 
 
 def combinations(
-    tables: Sequence[OptionTable], sku: str, targets: Sequence[float], workload: Workload
+    tables: Sequence[OptionTable], sku: str, targets: Sequence[float], workload: Workload, board: int = 1
 ) -> list[tuple[LoadOption, ...]]:
     """Sensible choices of one option per load.
 
-    For each demand target the few smallest options that carry it; of the combinations that need equally many
-    accelerators only the one with the most headroom.
+    For each demand target the few smallest options that carry it; of the combinations that need equally many boards of
+    `board` accelerators only the one with the most headroom when those are filled.
     """
-    best: dict[int, tuple[LoadOption, ...]] = {}
+    best: dict[int, tuple[float, tuple[LoadOption, ...]]] = {}
     for target in targets:
         for loads in product(*(_smallest(table[sku], target) for table in tables)):
             needed = accelerators_needed(loads, workload)
-            if needed not in best or headroom(loads) > headroom(best[needed]):
-                best[needed] = loads
-    return list(best.values())
+            boards = ceil(needed / board)
+            filled = headroom(spread(loads, needed, Shape(boards, board)))
+            if boards not in best or filled > best[boards][0]:
+                best[boards] = filled, loads
+    return [loads for _filled, loads in best.values()]
 
 
 def _smallest(options: tuple[LoadOption, ...] | Refusal, target: float) -> list[LoadOption]:
@@ -234,7 +237,7 @@ def drafts(
 ) -> Iterator[Draft | Refusal]:
     """Every legal system on this accelerator, and the refusals of the servers that cannot carry it."""
     servers = {server.sku: server for server in catalog.servers}
-    for loads in combinations(tables, accelerator.sku, targets, workload):
+    for loads in combinations(tables, accelerator.sku, targets, workload, accelerator.board_count):
         needed = accelerators_needed(loads, workload)
         if needed > assumptions.largest_system_count:
             yield _too_many(accelerator, needed, assumptions)

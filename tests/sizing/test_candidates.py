@@ -158,6 +158,16 @@ def test_of_equally_many_accelerators_the_one_with_most_headroom_stays() -> None
     assert {loads[0].gpus: loads[0].capacity_factor for loads in found} == {4: 1.3, 8: 2.5}
 
 
+def test_accelerators_on_boards_are_compared_by_board() -> None:
+    """Both fill one board of eight: four replicas of two carry more than two of four."""
+    sku = named("H200 SXM5 141GB").sku
+    narrow = option(serving("H200 SXM5 141GB", 2, 2), capacity_factor=1.0)
+    wide = option(serving("H200 SXM5 141GB", 4, 4), capacity_factor=1.4)
+    found = combinations([{sku: (narrow, wide)}], sku, (1.0,), serve(), board=8)
+    assert found == [(narrow,)]
+    assert len(combinations([{sku: (narrow, wide)}], sku, (1.0,), serve())) == 2
+
+
 # ── accelerators that come along with whole servers ─────────────────────────────────────────────────────────────
 
 
