@@ -16,7 +16,7 @@ from quotes.documents.answers import answers, asked
 from quotes.presentation.facts import LONG_HOURS, Column, speeds
 from quotes.presentation.names import load_name
 from quotes.presentation.proposal import READER, Stage, bill, proposal_page
-from quotes.sizing.results import Economics, Estimate, LoadOption
+from quotes.sizing.results import Economics, LoadOption
 from quotes.sizing.trace import Figure, Severity
 
 COLUMN = 600  # of a drawing over the whole column, px; printed there, its text measures 9.5 and 8 pt
@@ -236,33 +236,47 @@ def asked_of(part: Any) -> str:
 
 def _promises(option: LoadOption, part: Any, number: int) -> Iterator[Promise]:
     for index, (speed, bar) in enumerate(zip(speeds(option), _bars(option, part), strict=True)):
-        estimate, scale, unit, wish, less = bar
         picture = drawings.interval_bar(
-            estimate.low / scale,
-            estimate.high / scale,
-            wish / scale if wish else None,
+            bar.low,
+            bar.high,
+            bar.wish,
             READER,
-            unit=unit,
-            less_is_better=less,
+            unit=bar.unit,
+            less_is_better=bar.less_is_better,
             key=f"speed-{number}-{index}",
             width=BAR,
         )
         yield Promise(speed.label, speed.promise, speed.bounds, drawn(picture))
 
 
-def _bars(option: LoadOption, part: Any) -> Iterator[tuple[Estimate, float, str, float | None, bool]]:
-    """Estimate, divisor, unit, wish and direction of every speed, in the order of `facts.speeds`."""
+class Bar(NamedTuple):
+    """One speed as drawn: its interval and what was asked for, in one unit."""
+
+    low: float
+    high: float
+    wish: float | None
+    unit: str
+    less_is_better: bool
+
+
+def _bars(option: LoadOption, part: Any) -> Iterator[Bar]:
+    """The speeds of a load in the order of `facts.speeds`."""
     speed = option.speed
     if found := speed.ttft_p95_s:
-        yield found, 1, "s", getattr(part, "ttft_p95_s", None), True
+        yield Bar(found.low, found.high, getattr(part, "ttft_p95_s", None), "s", less_is_better=True)
     if found := speed.tokens_s_per_user:
-        yield found, 1, "tokens/s", getattr(part, "tokens_s_per_user", None), False
+        wish = getattr(part, "tokens_s_per_user", None)
+        yield Bar(found.low, found.high, wish, "tokens/s", less_is_better=False)
     if found := speed.run_hours:
-        scale, unit = (24, "days") if found.high >= LONG_HOURS else (1, "hours")
-        yield found, scale, unit, getattr(part, "deadline_h", None), True
+        hours, unit = (24, "days") if found.high >= LONG_HOURS else (1, "hours")
+        wish = getattr(part, "deadline_h", None)
+        yield Bar(
+            found.low / hours, found.high / hours, wish / hours if wish else None, unit, less_is_better=True
+        )
     if (found := speed.items_s_per_gpu) and option.kind == "rate_serving":
         working = option.gpus_per_replica * (option.replicas - option.spare_replicas)
-        yield found, 1 / working, "items/s", getattr(part, "items_s", None), False
+        wish = getattr(part, "items_s", None)
+        yield Bar(found.low * working, found.high * working, wish, "items/s", less_is_better=False)
 
 
 def _behind(figure: Figure) -> Behind:
