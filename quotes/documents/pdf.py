@@ -13,7 +13,7 @@ from weasyprint.text.fonts import FontConfiguration
 from weasyprint.urls import URLFetcher, URLFetcherResponse
 
 from quotes.document_data import IssuedDocument
-from quotes.documents.context import document_context
+from quotes.documents.context import document_context, in_accent
 from quotes.documents.fonts import FILES, WEIGHTS, common_letters
 
 SCHEME = "resource:"
@@ -67,7 +67,8 @@ ONE_AT_A_TIME = Lock()
 def render_html(document: IssuedDocument) -> str:
     """The document as HTML, in its own language; `resource:css/` is the product's static/css."""
     with override(document.language):
-        return render_to_string("quotes/document/document.html", document_context(document))
+        html = render_to_string("quotes/document/document.html", document_context(document))
+    return in_accent(html, document.seller.accent)
 
 
 def render_pdf(document: IssuedDocument, **options: Any) -> bytes:

@@ -178,6 +178,18 @@ def test_the_country_is_told_abroad_only() -> None:
         assert address_lines(Address()) == []
 
 
+def test_drawings_take_the_accent_and_leave_the_colours_with_a_meaning() -> None:
+    seller = document().seller.model_copy(update={"accent": "#8a1c4a"})
+    html = render_html(document(seller=seller))
+    marks = re.findall(r"<(?:rect|line|polyline)[^>]*>", html)
+    accents = [mark for mark in marks if "-accent" in mark]
+    weights = [mark for mark in marks if "fill-weights" in mark]
+    assert accents
+    assert weights
+    assert all("#8a1c4a" in mark and "#0b5563" not in mark for mark in accents)
+    assert all('fill="#0b5563"' in mark for mark in weights)
+
+
 def test_a_percentage_stays_on_its_line() -> None:
     assert glued("in 95 % van") == f"in 95{formats.THIN}% van"
 

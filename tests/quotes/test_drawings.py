@@ -17,6 +17,7 @@ from quotes.documents.drawings import (
     UNIT,
     Words,
     cost_curve,
+    interval_bar,
     memory_bar,
     network_topology,
     placement_map,
@@ -78,6 +79,8 @@ DRAWINGS = {
     "cost": cost_curve(CURVE, 21.5, (17, 29)),
     "own cost only": cost_curve(CURVE.model_copy(update={"cloud_eur": ()}), key="own"),
     "placement": placement_map(seats(), Shape(3, 8)),
+    "promise kept": interval_bar(0.9, 1.8, 2.0, unit="s", less_is_better=True, key="kept"),
+    "promise without a wish": interval_bar(21, 31, None, unit="tokens/s", less_is_better=False, key="free"),
 }
 
 
@@ -232,6 +235,23 @@ def test_ticks_are_round_and_reach_the_top(most: float) -> None:
     assert 3 <= len(ticks) <= 6
     leading = f"{ticks[1]:.6e}".split("e")[0]
     assert float(leading) in {1, 2, 2.5, 5}
+
+
+# ── promises ────────────────────────────────────────────────────────────────────────────────────────────────────
+
+
+@pytest.mark.parametrize(("less_is_better", "promised"), [(True, 20), (False, 10)])
+@pytest.mark.parametrize("wish", [None, 5.0, 40.0])
+def test_the_thick_end_is_the_promise(less_is_better: bool, promised: float, wish: float | None) -> None:
+    root = parse(interval_bar(10, 20, wish, unit="s", less_is_better=less_is_better, key="speed", width=300))
+    thick = next(line for line in root.iter(f"{SVG}line") if line.get("class") == "stroke-accent")
+    pixels = 300 / (max(20, wish or 0) * 1.08)
+    assert float(thick.get("x1")) == pytest.approx(promised * pixels, abs=0.1)
+    dashed = [line for line in root.iter(f"{SVG}line") if line.get("stroke-dasharray")]
+    assert [float(mark.get("x1")) for mark in dashed] == pytest.approx(
+        [wish * pixels] if wish else [], abs=0.1
+    )
+    assert texts(DRAWINGS["promise kept"]) == ["asked: 2 s"]
 
 
 # ── placement and words ─────────────────────────────────────────────────────────────────────────────────────────
