@@ -21,7 +21,7 @@ PATTERNS: tuple[tuple[str, str], ...] = (
     (r"llama[- ]?(?:v)?3\.2-(1|3)b", "meta-llama/Llama-3.2-{0}B"),
     (r"llama[- ]?4[- ](scout|maverick)", "meta-llama/Llama-4-{0}"),
     (r"code-?llama-(7|34)b", "codellama/CodeLlama-{0}b"),
-    (r"llama-?3\.1-405b.*fp8", "llama-3.1-405b-fp8"),
+    (r"^(?!nvidia).*llama-?3\.1-405b-instruct-fp8", "llama-3.1-405b-fp8"),
     (r"meta-llama-3-(8|70)b", "meta-llama/Meta-Llama-3-{0}B"),
     (r"llama[- v]*3(?:\.\d)?[- ](8|70|405) ?b|llama[- ]?3(?:\.\d)?-(8|70|405)b", "meta-llama/Meta-Llama-3.1-{0}B"),
     (r"llama[- ]?2[- ](7|13|70) ?b", "meta-llama/Llama-2-{0}b-hf"),

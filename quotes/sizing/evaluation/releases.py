@@ -27,7 +27,7 @@ def release(engine: str, version: str, assumptions: Assumptions) -> EngineMemory
         return replace(
             memory, pool=Pool.SHARE_OF_TOTAL, share_fraction=1.0, collectives_gib=0.0, graph_base_gib=0.0,
             graph_mib_per_layer=0.0, graph_experts_gib=0.0, batched_tokens=512, sampled_sequences=1,
-            window_aware=False,
+            window_aware=False, image_reserve_mib_per_token=0.0,
         )  # fmt: skip
     found = version_of(version)
     if name != "vllm" or not found:

@@ -20,7 +20,7 @@ class Errors:
     median_pct: float
     p90_pct: float
     bias_pct: float
-    coverage_pct: float
+    coverage_pct: float | None  # None: no prediction has an interval
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,8 +69,9 @@ def errors_of(rows: Sequence[PredictedRow]) -> Errors | None:
         return None
     ratio = np.array([float(row.predicted or 0) / float(row.measured or 1) for row in pairs])
     inside = [
-        row.low is not None and row.high is not None and row.low <= float(row.measured or 0) <= row.high
+        row.low <= float(row.measured or 0) <= row.high
         for row in pairs
+        if row.low is not None and row.high is not None
     ]
     off = np.abs(ratio - 1) * 100
     return Errors(
@@ -78,7 +79,7 @@ def errors_of(rows: Sequence[PredictedRow]) -> Errors | None:
         median_pct=float(np.median(off)),
         p90_pct=float(np.percentile(off, 90)),
         bias_pct=float(np.median(ratio - 1) * 100),
-        coverage_pct=100 * float(np.mean(inside)),
+        coverage_pct=100 * float(np.mean(inside)) if inside else None,
     )
 
 
@@ -186,10 +187,12 @@ def text(found: Iterable[Summary], *, groups: int = 12) -> Iterator[str]:
 
 
 def error_line(errors: Errors) -> str:
-    return (
+    line = (
         f"{errors.rows} rows, median error {errors.median_pct:.1f} %, 90th percentile {errors.p90_pct:.1f} %, "
-        f"bias {errors.bias_pct:+.1f} %, inside the interval {errors.coverage_pct:.0f} %"
+        f"bias {errors.bias_pct:+.1f} %"
     )
+    covered = errors.coverage_pct
+    return line if covered is None else f"{line}, inside the interval {covered:.0f} %"
 
 
 def verdict_line(verdicts: Verdicts) -> str:

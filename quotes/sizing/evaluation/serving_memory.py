@@ -166,19 +166,20 @@ def outside_gib(start: Start) -> float:
 EARLY = "0.5"
 
 
-def start_of(row: Row, context: Context) -> Start:
-    """Raises OutOfScope with a sentence. A row of vLLM without a release carries an early one along."""
-    found = _start_of(row, context)
+def start_of(row: Row, context: Context, arch: ModelArchitecture | None = None) -> Start:
+    """Raises OutOfScope with a sentence. A row of vLLM without a release carries an early one along. `arch` goes
+    before the name in the row."""
+    arch = arch or find_model(row["model"], context.catalog)
+    found = _start_of(row, context, arch)
     if row["engine"] == "vLLM" and not version_of(row["engine_version"]):
-        return replace(found, old=_start_of({**row, "engine_version": EARLY}, context))
+        return replace(found, old=_start_of({**row, "engine_version": EARLY}, context, arch))
     return found
 
 
-def _start_of(row: Row, context: Context) -> Start:
+def _start_of(row: Row, context: Context, arch: ModelArchitecture) -> Start:
     """Raises OutOfScope with a sentence when the row is about something else or leaves too much open."""
-    arch = find_model(row["model"], context.catalog)
     local = row["engine"].lower().startswith("llama")
-    form = _form(row, arch)
+    form = weight_format_of(row["quantization"], row["model"], arch)
     if arch.native_format == "mxfp4" and form.key == "fp8":
         form = FORMATS["mxfp4"]  # labels name the arithmetic of the dense part
     if form.key == "fp8" and arch.native_format == "bf16":
@@ -246,23 +247,26 @@ _FORMATS = (
     (r"float32", "fp32"),
     (r"bfloat16|float16|^f16|^bf16", "bf16"),
     (r"q4_k_m", "q4_k_m"),
+    (r"q4_0", "q4_0"),
+    (r"q8_0", "q8_0"),
 )
 
 
-def _form(row: Row, arch: ModelArchitecture) -> WeightFormat:
-    for text in (row["quantization"].lower(), row["model"].lower()):
+def weight_format_of(quantisation: str, model: str, arch: ModelArchitecture) -> WeightFormat:
+    """By the label, else by the name, else as published. Raises OutOfScope."""
+    for text in (quantisation.lower(), model.lower()):
         for pattern, key in _FORMATS:
             if re.search(pattern, text):
                 return FORMATS[key]
-    if row["quantization"] or "quantised" in row["model"]:
-        raise OutOfScope(f"Weights in {row['quantization'] or 'an unstated format'} are not sized.")
+    if quantisation or "quantised" in model:
+        raise OutOfScope(f"Weights in {quantisation or 'an unstated format'} are not sized.")
     return FORMATS[arch.native_format]
 
 
 def _kv_format(text: str, form: WeightFormat) -> str:
     name = text.lower()
-    for key in ("fp8", "nvfp4", "int8"):
-        if name.startswith(key):
+    for start, key in (("fp8", "fp8"), ("nvfp4", "nvfp4"), ("int8", "int8"), ("q8", "int8"), ("q4", "nvfp4")):
+        if name.startswith(start):
             return key
     if form.key == "fp32":
         return "fp32"

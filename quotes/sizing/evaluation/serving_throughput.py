@@ -185,7 +185,8 @@ def _refuse_outdated(row: Row) -> None:
     """The product sizes for today's releases. Kernels for AMD GPUs came to vLLM with 0.6.4 (November 2024)."""
     if "unoptimi" in row["notes"]:
         raise OutOfScope("By the row's own note the checkpoint ran without optimised kernels.")
-    if "vllm" in row["engine"].lower() and "mi3" in row["gpu"].lower() and row["date"].strip("~") < "2024-11":
+    day = row["date"].strip("~")
+    if "vllm" in row["engine"].lower() and "mi3" in row["gpu"].lower() and "" < day < "2024-11":
         raise OutOfScope("Releases of vLLM from before it had kernels for this GPU are not sized.")
 
 
