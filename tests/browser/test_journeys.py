@@ -38,6 +38,8 @@ CONTACT = {
     "city": "Utrecht",
 }
 
+PATIENT_MS = 60_000  # a PDF on a machine that has other things to do
+
 # How a Dutch customer types a number, and how an English one does.
 ENGLISH = {"miljard": "billion", "miljoen": "million"}
 
@@ -92,7 +94,7 @@ def walk_to_the_answers(page: Page, scenario: str, language: str) -> None:
 
 
 def pdf_of(page: Page, address: str) -> PdfReader:
-    response = page.request.get(address)
+    response = page.request.get(address, timeout=PATIENT_MS)
     assert response.ok
     assert response.headers["content-type"] == "application/pdf"
     return PdfReader(BytesIO(response.body()))
@@ -207,7 +209,9 @@ def test_a_price_changed_in_the_admin_changes_the_next_proposal_and_no_issued_qu
 
     def quoted() -> tuple[str, bytes]:
         customer.goto(quote)
-        paper = customer.request.get(customer.locator(".quote-actions a").get_attribute("href")).body()
+        paper = customer.request.get(
+            customer.locator(".quote-actions a").get_attribute("href"), timeout=PATIENT_MS
+        ).body()
         return customer.locator("main .ledger").inner_text(), paper
 
     customer = open_page(language="nl")
