@@ -57,7 +57,7 @@ def explain_serving(
     targets = Targets.of(service, assumptions)
     working = option.replicas - option.spare_replicas
     load = service.concurrent_requests / working
-    served = serve(fleet, service, np.array([max(load, 1.0)]), targets.variation)
+    served = serve(fleet, service, np.array([max(load, 1.0)]), targets)
     run = run_of(way, service, arch, accelerator, load)
     badge, count = badge_for(run, calibration, interpolates=interpolates(fleet.choices[0], arch, calibration))
     most = largest_load(fleet, service, targets, max(4.0, 4.0 * load))

@@ -208,9 +208,7 @@ def _options(
     if search is None or not pairs:
         return {}
     rows, counts = (np.array(column) for column in zip(*pairs, strict=True))
-    served = serve_rows(
-        search.fleet, rows, service, service.concurrent_requests / counts, search.targets.variation
-    )
+    served = serve_rows(search.fleet, rows, service, service.concurrent_requests / counts, search.targets)
     options: dict[int, list[LoadOption]] = {}
     for at, (row, replicas) in enumerate(pairs):
         number = search.ways[row].accelerator

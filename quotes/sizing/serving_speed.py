@@ -11,7 +11,7 @@ from configurator.workload import LanguageService
 from quotes.sizing.architecture import FORMATS
 from quotes.sizing.arrays import Numbers
 from quotes.sizing.assumptions import Assumptions
-from quotes.sizing.batching import Load, Scheduling, Steady, steady_state
+from quotes.sizing.batching import Load, Scheduling, Steady, steady_state, tokens_per_step
 from quotes.sizing.calibration import Calibration
 from quotes.sizing.evidence import Run, shift_of
 from quotes.sizing.forward import Machine, ModelShape, Overheads, Spread, model_shape
@@ -43,7 +43,8 @@ COARSE, FINE = 9, 5  # loads tried per way
 
 @dataclass(frozen=True, slots=True)
 class Targets:
-    """What must hold at the peak. Stated wishes count at the cautious end of the interval, defaults at the middle."""
+    """What must hold at the peak, and how requests vary. Stated wishes count at the cautious end of the interval,
+    defaults at the middle."""
 
     ttft_s: float
     ttft_stated: bool
@@ -51,6 +52,8 @@ class Targets:
     tokens_stated: bool
     rho: float
     variation: float
+    drafts: float = 0.0  # tokens guessed per step
+    accepted: float = 1.0  # tokens that a step yields
 
     @classmethod
     def of(cls, service: LanguageService, assumptions: Assumptions) -> "Targets":
@@ -61,6 +64,10 @@ class Targets:
             tokens_stated=service.tokens_s_per_user is not None,
             rho=assumptions.prompt_utilisation_limit_fraction,
             variation=assumptions.prompt_variation,
+            drafts=assumptions.draft_tokens_count,
+            accepted=float(
+                tokens_per_step(assumptions.draft_tokens_count, assumptions.draft_acceptance_fraction)
+            ),
         )
 
 
@@ -212,9 +219,17 @@ class Served:
     rho: Values
 
 
-def serve(fleet: Fleet, service: LanguageService, concurrency: Numbers, variation: float) -> Served:
+def serve(fleet: Fleet, service: LanguageService, concurrency: Numbers, targets: Targets) -> Served:
     """Time every way of `fleet` with `concurrency` requests in flight per replica."""
-    load = Load(concurrency, service.prompt_tokens, service.output_tokens, fleet.capacity)
+    load = Load(
+        concurrency,
+        service.prompt_tokens,
+        service.output_tokens,
+        fleet.capacity,
+        targets.drafts,
+        targets.accepted,
+    )
+    variation = targets.variation
     steady = shifted(
         steady_state(fleet.shape, fleet.machine, fleet.over, fleet.sched, fleet.spread, load), fleet, load
     )
@@ -308,7 +323,7 @@ def _gap(log_load: Values, worst: Values) -> tuple[Values, Values, NDArray[np.in
 def _try(
     fleet: Fleet, service: LanguageService, targets: Targets, log_load: Values
 ) -> tuple[Served, Mapping[str, Values], Values]:
-    served = serve(fleet, service, np.exp(log_load), targets.variation)
+    served = serve(fleet, service, np.exp(log_load), targets)
     each = strain(served, fleet, targets)
     return served, each, np.maximum.reduce(list(each.values()))
 
@@ -323,7 +338,7 @@ def _steady_row(steady: Steady, number: int) -> Steady:
 
 
 def serve_rows(
-    fleet: Fleet, rows: NDArray[np.intp], service: LanguageService, concurrency: Values, variation: float
+    fleet: Fleet, rows: NDArray[np.intp], service: LanguageService, concurrency: Values, targets: Targets
 ) -> Served:
     """Time some rows of `fleet` at their own loads (at least one request in flight)."""
     part = Fleet(
@@ -345,4 +360,4 @@ def serve_rows(
         choices=tuple(fleet.choices[row] for row in rows),
         intervals=tuple(fleet.intervals[row] for row in rows),
     )
-    return serve(part, service, np.maximum(concurrency, 1.0), variation)
+    return serve(part, service, np.maximum(concurrency, 1.0), targets)

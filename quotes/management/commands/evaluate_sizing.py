@@ -1,4 +1,7 @@
-"""Predict published measurements and say how far off: `manage.py evaluate_sizing DIR [--json] [--rows OUT.csv]`."""
+"""Predict published measurements and say how far off.
+
+`manage.py evaluate_sizing DIR [--json] [--rows OUT.csv] [--docs OUT.md]`.
+"""
 
 import csv
 import json
@@ -15,9 +18,13 @@ from quotes.services.proposals import today
 from quotes.sizing.assumptions import Assumptions
 from quotes.sizing.calibration import load_calibration
 from quotes.sizing.evaluation import EVALUATORS
+from quotes.sizing.evaluation.accuracy import document
 from quotes.sizing.evaluation.base import Context, PredictedRow
 from quotes.sizing.evaluation.registry import evaluator
 from quotes.sizing.evaluation.report import COLUMNS, Summary, as_json, row_cells, summaries, text
+from quotes.sizing.evaluation.serving_calibrate import cross_validation
+
+NOTES = Path(__file__).parents[3] / "docs" / "sizing" / "accuracy_notes.md"
 
 
 class Command(BaseCommand):
@@ -27,6 +34,7 @@ class Command(BaseCommand):
         parser.add_argument("directory", type=Path, help="holds files named as the reference tables")
         parser.add_argument("--json", action="store_true", help="print the summary as JSON")
         parser.add_argument("--rows", type=Path, metavar="OUT.csv", help="write every predicted row")
+        parser.add_argument("--docs", type=Path, metavar="OUT.md", help="write the document on accuracy")
         parser.add_argument("--only", nargs="+", choices=sorted(EVALUATORS), help="some of the files")
 
     def handle(self, *args: Any, **options: Any) -> None:
@@ -44,6 +52,8 @@ class Command(BaseCommand):
             cells += [row_cells(name, row) for row in rows]
         if options["rows"]:
             write_rows(options["rows"], cells)
+        if options["docs"]:
+            options["docs"].write_text(accuracy(found, directory, context), encoding="utf-8")
         if options["json"]:
             self.stdout.write(json.dumps(as_json(found), indent=2, ensure_ascii=False))
             return
@@ -62,6 +72,16 @@ def predicted_rows(name: str, directory: Path, context: Context) -> Sequence[Pre
             f"{name}: {len(skipped)} rows without an answer or a reason, such as {min(skipped)}."
         )
     return predicted
+
+
+def accuracy(found: Sequence[Summary], directory: Path, context: Context) -> str:
+    """The document on accuracy, with whole groups left out where the tables for it are there."""
+    names = ("serving_measured", "serving_measured_disagg")
+    paths = [directory / f"{name}.csv" for name in names]
+    crosses = []
+    if all(path.exists() for path in paths):
+        crosses = cross_validation(read_table(paths[0]), read_table(paths[1]), context)
+    return document(found, crosses, NOTES.read_text(encoding="utf-8") if NOTES.exists() else "")
 
 
 def write_rows(path: Path, cells: Sequence[tuple[object, ...]]) -> None:

@@ -14,8 +14,10 @@ from numpy.typing import NDArray
 
 from quotes.sizing.calibration import Calibration, MeasuredRow, Metric, Residual
 from quotes.sizing.evaluation import serving_fit, tables_fit
+from quotes.sizing.evaluation.accuracy import Cross
 from quotes.sizing.evaluation.base import Context, Row
 from quotes.sizing.evaluation.conformal import interval
+from quotes.sizing.evaluation.report import Errors
 from quotes.sizing.evaluation.serving_fit import Measured, measured
 from quotes.sizing.evaluation.serving_rows import (
     PREFILL_FIRST,
@@ -175,6 +177,24 @@ class ClosedLoad(NamedTuple):
                     )
         return found
 
+    def errors(
+        self, left_out: str, predicted: Predicted, goals: Mapping[Metric, tuple[float, float]]
+    ) -> list[Cross]:
+        """One entry per metric."""
+        found = []
+        for metric in METRICS:
+            ratios, counts = self.log_ratios(predicted, metric)
+            off = np.exp(-ratios[counts]) - 1
+            errors = Errors(
+                rows=int(counts.sum()),
+                median_pct=100 * float(np.median(np.abs(off))),
+                p90_pct=100 * float(np.percentile(np.abs(off), 90)),
+                bias_pct=100 * float(np.median(off)),
+                coverage_pct=None,
+            )
+            found.append(Cross(left_out, metric, errors, goals.get(metric)))
+        return found
+
 
 def evidence_rows(closed: ClosedLoad, predicted: Predicted) -> tuple[list[MeasuredRow], list[str]]:
     """The runs that count as evidence rows, and their sources."""
@@ -217,6 +237,32 @@ def source_of(run: Run) -> str:
 
 def _short(value: float, digits: int = 4) -> float:
     return float(f"{value:.{digits}g}")
+
+
+# ── how well it does on groups that it has not seen ─────────────────────────────────────────────────────────────
+
+SEEN_GOALS: Mapping[Metric, tuple[float, float]] = {"tpot": (7, 20), "ttft": (14, 45)}
+UNSEEN_GOALS: Mapping[Metric, tuple[float, float]] = {
+    "tpot": (11, 35),
+    "ttft": (25, 70),
+    "throughput": (11, 30),
+}
+
+
+def cross_validation(runs: Sequence[Row], disaggregated: Sequence[Row], context: Context) -> list[Cross]:
+    """Errors with pairs, models, GPUs and configurations left out. Takes a minute or two."""
+    closed = ClosedLoad.of(runs, disaggregated, context)
+    values, fitted_calibration = serving_fit.fit(closed.table, context.calibration)
+    groups = {
+        "model on GPU": closed.pairs,
+        "model": [run.model for run in closed.table.runs],
+        "GPU": [run.gpu for run in closed.table.runs],
+    }
+    found = []
+    for name, labels in groups.items():
+        found += closed.errors(name, closed.left_out(context.calibration, values, labels), UNSEEN_GOALS)
+    seen = closed.shifted(predict(closed.table, fitted_calibration))
+    return found + closed.errors("configuration of a known pair", seen, SEEN_GOALS)
 
 
 # ── published tables ────────────────────────────────────────────────────────────────────────────────────────────
