@@ -12,6 +12,7 @@ from configurator.workload import (
     Workload,
 )
 from quotes.presentation.names import load_name
+from quotes.sizing.rates.needs import model_of
 
 type Part = LanguageService | RateService | LanguageTraining | RateTraining
 
@@ -56,8 +57,9 @@ def asked(part: Part) -> Message:
             time=_time(part.deadline_h),
         )
     if isinstance(part, RateService):
-        rate = Quantity(value=part.items_s)
-        return Message.of(noop("{model}; {rate} items a second"), model=part.model, rate=rate)
+        known = model_of(part.model, part.domain)
+        rate = Quantity(value=part.items_s, unit=known.unit if known else "items/s")
+        return Message.of(noop("{model}; {rate}"), model=part.model, rate=rate)
     return Message.of(
         noop("{model}; {samples} samples, {epochs} passes, within {time}"),
         model=part.model,

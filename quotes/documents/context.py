@@ -282,7 +282,7 @@ def _bars(option: LoadOption, part: Any) -> Iterator[Bar]:
     if (found := speed.items_s_per_gpu) and option.kind == "rate_serving":
         working = option.gpus_per_replica * (option.replicas - option.spare_replicas)
         wish = getattr(part, "items_s", None)
-        yield Bar(found.low * working, found.high * working, wish, "items/s", less_is_better=False)
+        yield Bar(found.low * working, found.high * working, wish, option.rate_unit, less_is_better=False)
 
 
 def _behind(figure: Figure) -> Behind:

@@ -118,9 +118,12 @@ def speeds(load: LoadOption) -> Iterator[Speed]:
         yield Speed(_("One training run"), promise, in_words(found, unit, scale), found.badge)
     if (found := speed.items_s_per_gpu) and load.kind == "rate_serving":
         working = load.gpus_per_replica * (load.replicas - load.spare_replicas)
-        promise = _("at least %(rate)s") % {"rate": formats.quantity(found.low * working, "items/s", 2)}
+        promise = _("at least %(rate)s") % {"rate": formats.quantity(found.low * working, load.rate_unit, 2)}
         yield Speed(
-            _("Throughput of all together"), promise, in_words(found, "items/s", 1 / working), found.badge
+            _("Throughput of all together"),
+            promise,
+            in_words(found, load.rate_unit, 1 / working),
+            found.badge,
         )
 
 

@@ -149,7 +149,7 @@ def does(load: LoadOption) -> Message:
             noop("at least {rate} in all"),
             rate=Quantity(
                 value=speed.items_s_per_gpu.low * (load.replicas - load.spare_replicas),
-                unit="items/s",
+                unit=load.rate_unit,
                 digits=2,
             ),
         )

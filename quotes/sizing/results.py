@@ -108,6 +108,7 @@ class LoadOption(Frozen):
     precision: str = ""
     kv_precision: str = ""
     engine: str = ""
+    rate_unit: str = "items/s"  # what a rate service does a second: images/s, pairs/s …
     recipe: TrainingRecipe | None = None  # training of language models only
     gpus_per_replica: int = Field(ge=1)
     replicas: int = Field(ge=1)  # spare included

@@ -152,7 +152,7 @@ def test_every_refused_accelerator_is_told_once(scenario: str) -> None:
     ("scenario", "wishes"),
     [
         ("municipality", {"gevraagd: 2 s", "gevraagd: 20 tokens/s"}),
-        ("factory", {"gevraagd: 600 stuks/s", "gevraagd: 12 uur"}),
+        ("factory", {"gevraagd: 600 beelden/s", "gevraagd: 12 uur"}),
         ("university", {"gevraagd: 60 dagen"}),
     ],
 )

@@ -182,6 +182,7 @@ def _serving(
         accelerator=accelerator.sku,
         precision=model.run.precision,
         engine=model.run.engine,
+        rate_unit=model.unit,
         gpus_per_replica=1,
         replicas=working + spare,
         spare_replicas=spare,
