@@ -171,7 +171,9 @@ class ServingAssumptions(Frozen):
         low=0,
         high=0.95,
         label=noop("Share of guessed tokens that turn out right, each given those before it"),
-        source=noop("fits 72 published runs of DeepSeek-R1 with two guesses; prose is easier to guess than code"),
+        source=noop(
+            "fits 72 published runs of DeepSeek-R1 with two guesses; prose is easier to guess than code"
+        ),
     )
     prompt_utilisation_limit_fraction: float = assume(
         0.85,
