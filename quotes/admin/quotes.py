@@ -166,8 +166,18 @@ class CustomerFilter(admin.SimpleListFilter):
 # ── lines ───────────────────────────────────────────────────────────────────────────────────────────────────────
 
 
+class LineForm(forms.ModelForm):
+    """A row of the table of lines; the heads of the columns are no labels to a screen reader."""
+
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        for field in self.fields.values():
+            field.widget.attrs["aria-label"] = field.label
+
+
 class LineInline(admin.TabularInline):
     model = QuoteLine
+    form = LineForm
     extra = 0
     readonly_fields = ("net",)
     formfield_overrides = {models.CharField: {"widget": forms.TextInput({"size": 34})}}

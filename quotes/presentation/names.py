@@ -1,14 +1,9 @@
 """Codes of the domain in words."""
 
-from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 
-from configurator.wizard.presets import PRESETS
-from configurator.workload import UseCase
 from quotes.models.quote import GROUPS, ROLES, TIERS
 from quotes.sizing.results import Tier
-
-TRAINING_SUFFIX = "_training"
 
 STAGES = {
     "dominated": gettext_lazy("It would do, but others do it better"),
@@ -54,12 +49,3 @@ def role_name(role: str) -> str:
 def cost_name(key: str) -> str:
     """A running cost in words."""
     return str(COSTS.get(key, key))
-
-
-def load_name(name: str) -> str:
-    """A service or job in the customer's words: 'Document chat', 'Image inspection: training'."""
-    base = name.removesuffix(TRAINING_SUFFIX)
-    if base not in set(UseCase) or UseCase(base) not in PRESETS:
-        return name.replace("_", " ")
-    title = str(PRESETS[UseCase(base)].title)
-    return _("%(use)s: training") % {"use": title} if name.endswith(TRAINING_SUFFIX) else title

@@ -11,17 +11,24 @@ from quotes.presentation.proposal import bill
 
 
 def quote_page(quote: Quote, now: datetime) -> dict[str, Any]:
-    """Template context: the quote as it was issued (or a preview), and what the customer may do now."""
-    document = services.document_of(quote)
+    """Template context: the quote as it was issued (or a preview), and what the customer may do now.
+
+    Of a quote that an earlier version issued and this one cannot read, `document` is None: the PDF says it all.
+    """
+    try:
+        document = services.document_of(quote)
+    except services.Unreadable:
+        document = None
     expired = quote.status == QuoteStatus.ISSUED and quote.is_expired(now)
     later = services.later_revision(quote)
     return {
         "quote": quote,
         "document": document,
-        "bill": bill(document.prices),
-        "totals": document.prices.totals,
+        "bill": bill(document.prices) if document else [],
+        "totals": document.prices.totals if document else None,
         "status": QuoteStatus.EXPIRED if expired else QuoteStatus(quote.status),
         "is_open": quote.status == QuoteStatus.ISSUED and not expired,
+        "issued_on": timezone.localdate(quote.issued_at) if quote.issued_at else None,
         "decided_on": timezone.localdate(quote.decided_at) if quote.decided_at else None,
         "later": later,
         "later_on": timezone.localdate(later.issued_at) if later and later.issued_at else None,

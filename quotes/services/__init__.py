@@ -20,12 +20,13 @@ from quotes.services.life import (
 from quotes.services.paper import document_of, pdf_of
 from quotes.services.privacy import Erased, erase_contact, export_contact, purge
 from quotes.services.proposals import current_assumptions, proposal_for, vat_rate
-from quotes.services.refused import Refused
+from quotes.services.refused import Refused, Unreadable
 from quotes.services.seller import current_seller
 
 __all__ = [
     "Erased",
     "Refused",
+    "Unreadable",
     "accept",
     "create_quote",
     "current_assumptions",

@@ -20,6 +20,7 @@ from quotes.pricing.lines import PricedLine, priced
 from quotes.pricing.money import cents
 from quotes.pricing.vat import mode_for
 from quotes.proposal import Proposal
+from quotes.services.frozen import thawed
 from quotes.services.proposals import proposal_for, today
 from quotes.services.refused import Refused
 from quotes.services.seller import current_seller
@@ -165,7 +166,7 @@ def reprice(quote: Quote, by: AbstractBaseUser) -> int:
     quote = Quote.objects.select_for_update().get(pk=quote.pk)
     if not quote.is_editable:
         raise Refused(_("This quote has been issued and cannot change; make a new revision."))
-    before = Proposal.model_validate(quote.proposal)
+    before = thawed(Proposal, quote.proposal)
     tier = Tier(quote.tier)
     proposal = proposal_for(before.sizing.workload)
     if proposal.system(tier) is None:

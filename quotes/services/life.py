@@ -1,6 +1,7 @@
 """The life of a quote: issue, revise, accept, decline, withdraw, expire, and its customer link."""
 
 from collections.abc import Iterator
+from contextlib import suppress
 from datetime import date, datetime, timedelta
 from typing import Any
 
@@ -16,7 +17,7 @@ from quotes.pricing.vat import allows, is_vat_id
 from quotes.services.drafting import record
 from quotes.services.paper import fingerprint, keep_paper, make_document, terms_for_issue
 from quotes.services.proposals import today, vat_rate
-from quotes.services.refused import Refused
+from quotes.services.refused import Refused, Unreadable
 from quotes.services.seller import current_seller, current_terms
 from quotes.sizing.results import LineRole
 
@@ -214,7 +215,9 @@ def accept(quote: Quote, *, name: str, function: str, now: datetime | None = Non
         quote.link_expires_on, timezone.localdate(quote.decided_at) + LINK_AFTER_ACCEPTANCE
     )
     quote.save()
-    keep_paper(quote, Paper.Kind.ACCEPTED)
+    # What was issued stays printed; an older copy that cannot be printed again is accepted all the same.
+    with suppress(Unreadable):
+        keep_paper(quote, Paper.Kind.ACCEPTED)
     terms = quote.terms.sha256[:12] if quote.terms else ""
     record(
         quote, EventKind.ACCEPTED, by=name, detail=f"{quote.full_number} {quote.issued_sha256[:12]} {terms}"

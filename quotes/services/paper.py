@@ -16,6 +16,7 @@ from quotes.pricing.lines import priced
 from quotes.pricing.money import OfferMode, VatMode
 from quotes.proposal import Proposal
 from quotes.services.drafting import lines_of
+from quotes.services.frozen import thawed
 from quotes.services.proposals import today, vat_rate
 from quotes.services.refused import Refused
 from quotes.services.seller import current_seller, current_terms
@@ -25,11 +26,12 @@ from quotes.sizing.results import Tier
 def document_of(quote: Quote) -> IssuedDocument:
     """What the PDF shows: the frozen copy of an issued quote, else a preview of the draft as it is now.
 
-    Raises Refused when a preview cannot be made, because a VAT rate is missing.
+    Raises Refused when a preview cannot be made, because a VAT rate is missing; Unreadable when the copy was made by a
+    version whose data this one no longer understands.
     """
     if not quote.issued_copy:
         return make_document(quote, number=None, issued_at=None, terms=current_terms(quote.language, today()))
-    document = IssuedDocument.model_validate(quote.issued_copy)
+    document = thawed(IssuedDocument, quote.issued_copy)
     if quote.status != QuoteStatus.ACCEPTED:
         return document
     decision = {
@@ -100,7 +102,7 @@ def make_document(
         incoterm=quote.incoterm,
         payment_term_days=seller.payment_term_days,
         warranty_text=seller.warranty_nl if dutch else seller.warranty_en,
-        proposal=Proposal.model_validate(quote.proposal),
+        proposal=thawed(Proposal, quote.proposal),
         tier=Tier(quote.tier),
         acceptance_url=settings.SITE_URL + quote.get_absolute_url(),
     )

@@ -42,7 +42,8 @@ def export_contact(email: str) -> dict[str, Any]:
 
 
 def _exported(quote: Quote) -> dict[str, Any]:
-    document = document_of(quote)
+    # The frozen copy itself, so that what an earlier version issued can be handed out too.
+    prices = (quote.issued_copy or document_of(quote).model_dump(mode="json"))["prices"]
     return {
         "number": quote.full_number,
         "status": quote.status,
@@ -51,8 +52,8 @@ def _exported(quote: Quote) -> dict[str, Any]:
         "made_at": quote.created_at.isoformat(),
         "consented_at": quote.consented_at.isoformat(),
         "personal": {name: getattr(quote, name) for name in PERSONAL},
-        "lines": [line.model_dump(mode="json") for line in document.prices.lines],
-        "totals": document.prices.totals.model_dump(mode="json"),
+        "lines": prices["lines"],
+        "totals": prices["totals"],
         "events": [
             {"at": event.at.isoformat(), "event": event.kind, "by": event.by, "detail": event.detail}
             for event in quote.events.filter(kind__in=BY_CUSTOMER)

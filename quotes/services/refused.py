@@ -9,3 +9,7 @@ class Refused(ValidationError):
     @property
     def sentence(self) -> str:
         return " ".join(self.messages)
+
+
+class Unreadable(Refused):
+    """A frozen copy of an older version that this one cannot take apart any more. Its PDF is kept as it was sent."""

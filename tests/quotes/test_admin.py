@@ -266,7 +266,7 @@ def test_cost_and_margin_are_for_who_may_see_them(client_of: ClientOf, saskia: U
     blind = client_of(without(saskia, "see_margin"))
     response = blind.get(form_page(quote))
     assert "123.45" not in text_of(response)
-    assert "margin" not in text_of(response).lower()
+    assert "cost and margin" not in text_of(response).lower()
     assert "lines-0-cost_eur" not in text_of(response)
     data = filled(response) | {"lines-0-cost_eur": "1.00"}
     assert blind.post(form_page(quote), data).status_code == 302

@@ -1,0 +1,215 @@
+"""From the first question to the PDF in real browsers, and what sales does in between."""
+
+from collections.abc import Callable, Mapping
+from io import BytesIO
+from typing import Any
+
+import pytest
+from playwright.sync_api import Page, expect
+from pypdf import PdfReader
+
+from tests.browser.test_wizard import answer, press, slug_of
+from tests.configurator.scenario_answers import SCENARIOS
+
+PREPARE = """
+from datetime import date
+from quotes.management.commands.make_demo import read_demo
+from quotes.models import Seller, TermsDocument
+demo = read_demo()
+if not Seller.objects.exists():
+    Seller.objects.create(**demo["seller"])
+    for terms in demo["terms"]:
+        TermsDocument.objects.create(**terms, valid_from=date(2026, 1, 1))
+"""
+CONTACT = {
+    "organisation": "Gemeente Voorbeelddam",
+    "contact_name": "Jan de Voorbeeld",
+    "email": "jan@voorbeelddam.example",
+    "street": "Raadhuisplein 1",
+    "postcode": "1000 AA",
+    "city": "Voorbeelddam",
+    "reference": "INK-7",
+}
+
+
+@pytest.fixture(scope="module", autouse=True)
+def seller(site: Any) -> None:
+    site.run(PREPARE)
+
+
+def walk_to_proposal(page: Page, typed: Mapping[str, Any]) -> None:
+    """Answer every step and open the proposal."""
+    page.goto("/")
+    answer(page, typed["use"])
+    press(page, "next")
+    while (slug := slug_of(page)) != "check":
+        answer(page, typed.get(slug, {}))
+        press(page, "next")
+    page.locator('main a.button--primary[href*="/proposal/"]').first.click()
+    page.wait_for_url("**/quotes/proposal/*/")
+
+
+def request_quote(page: Page) -> None:
+    """Ask for the advised proposal and end on the customer's page of the quote."""
+    page.locator(".proposal--chosen .button--primary").click()
+    for name, value in CONTACT.items():
+        page.fill(f"[name={name}]", value)
+    page.check("[name=consent]")
+    page.click("main form .button--primary")
+    page.wait_for_url("**/quotes/q/*/")
+
+
+def pdf_of(page: Page) -> PdfReader:
+    """The PDF behind the button on the page of a quote."""
+    link = page.locator('main a.button--primary[href$="quote.pdf"]').get_attribute("href")
+    response = page.request.get(str(link), timeout=60_000)
+    assert response.headers["content-type"] == "application/pdf"
+    return PdfReader(BytesIO(response.body()))
+
+
+def words(reader: PdfReader) -> str:
+    return " ".join(" ".join(sheet.extract_text() for sheet in reader.pages).split())
+
+
+@pytest.mark.parametrize("name", SCENARIOS)
+def test_a_real_workload_goes_from_the_first_question_to_the_pdf(
+    open_page: Callable[..., Page],
+    expect_accessible: Callable[[Page], None],
+    expect_no_overflow: Callable[[Page], None],
+    name: str,
+) -> None:
+    page = open_page(language="nl", javascript=name != "factory")
+    walk_to_proposal(page, SCENARIOS[name])
+    expect(page.locator("h1")).to_have_text("Je voorstel")
+    expect(page.locator(".lead")).to_contain_text("kW")
+    price = page.locator(".proposal--chosen .proposal__price").inner_text().split("\n")[0].strip()
+    if name != "factory":
+        expect_accessible(page)
+        expect_no_overflow(page)
+    request_quote(page)
+    expect(page.locator(".finding").first).to_contain_text("concept")
+    reader = pdf_of(page)
+    text = words(reader)
+    assert reader.root_object["/Lang"].startswith("nl")
+    assert CONTACT["organisation"] in text
+    assert CONTACT["reference"] in text
+    euros = price.replace("€", "").replace("\N{NO-BREAK SPACE}", "").strip()
+    assert euros.rpartition(".")[0] in text
+
+
+def test_a_quote_is_asked_for_issued_and_accepted(
+    open_page: Callable[..., Page],
+    sign_in: Callable[[Page, str], None],
+    expect_accessible: Callable[[Page], None],
+) -> None:
+    customer = open_page(language="nl")
+    walk_to_proposal(customer, SCENARIOS["law-firm"])
+    request_quote(customer)
+    expect(customer.locator('form[action$="/accept/"]')).to_have_count(0)
+
+    sales = open_page(language="nl", width=1440)
+    sign_in(sales, "saskia")
+    sales.goto("/admin/quotes/quote/")
+    sales.locator("#result_list tbody th a").first.click()
+    quantity = sales.locator("[name=lines-0-quantity]")
+    quantity.fill(str(int(quantity.input_value()) + 1))
+    sales.fill("[name=discount_pct]", "5")
+    sales.click("[name=_continue]")
+    expect(sales.locator(".messagelist")).to_contain_text("Totaal exclusief btw")
+    sales.locator('.object-tools a[href$="/step/issue/"]').click()
+    sales.click("main input[type=submit], #content-main input[type=submit]")
+    expect(sales.locator(".messagelist")).to_contain_text("is uitgebracht")
+
+    customer.reload()
+    number = customer.locator("h1").inner_text().rpartition(" ")[2]
+    expect(customer.locator(".terms")).to_be_visible()
+    expect_accessible(customer)
+    customer.fill("[name=accept-name]", "Laura Voorbeeld")
+    customer.fill("[name=accept-function]", "Partner")
+    customer.locator('form[action$="/accept/"] button').click()
+    expect(customer.locator(".error-summary")).to_be_focused()
+    customer.check("[name=accept-terms]")
+    customer.locator('form[action$="/accept/"] button').click()
+    expect(customer.locator(".finding--good")).to_contain_text("Laura Voorbeeld (Partner)")
+    text = words(pdf_of(customer))
+    assert number in text
+    assert "Laura Voorbeeld" in text
+
+    sales.reload()
+    expect(sales.locator("[name=lines-0-quantity]")).to_have_count(0)
+
+
+@pytest.mark.parametrize(
+    ("language", "theme", "width"),
+    [("nl", "light", 1440), ("nl", "dark", 390), ("en", "light", 390), ("en", "dark", 1440)],
+)
+def test_every_page_is_accessible_and_fits(
+    open_page: Callable[..., Page],
+    expect_accessible: Callable[[Page], None],
+    expect_no_overflow: Callable[[Page], None],
+    language: str,
+    theme: str,
+    width: int,
+) -> None:
+    page = open_page(language=language, theme=theme, width=width)
+    walk_to_proposal(page, SCENARIOS["university"])
+    for reader in ("manager", "engineer", "facility"):
+        page.click(f'.tabs__tab[href="#{reader}"]')
+        expect(page.locator(f"#{reader}")).to_be_visible()
+        for details in page.locator("main details").all():
+            details.evaluate("details => details.open = true")
+        expect_accessible(page)
+        expect_no_overflow(page)
+    page.locator(".proposal--chosen .button--primary").click()
+    expect_accessible(page)
+    page.click("main form .button--primary")
+    expect(page.locator(".error-summary")).to_be_focused()
+    expect_accessible(page)
+    expect_no_overflow(page)
+    for name, value in CONTACT.items():
+        page.fill(f"[name={name}]", value)
+    page.check("[name=consent]")
+    page.click("main form .button--primary")
+    page.wait_for_url("**/quotes/q/*/")
+    expect_accessible(page)
+    expect_no_overflow(page)
+
+
+def test_the_estimate_lives_beside_the_questions(page: Page) -> None:
+    page.goto("/")
+    answer(page, {"use_case": "document_chat"})
+    press(page, "next")
+    press(page, "next")
+    estimate = page.locator("#estimate .estimate__body")
+    expect(estimate).to_contain_text("€")
+    expect(page.locator("#estimate-status")).to_contain_text("€")
+    before = estimate.inner_text()
+    page.fill("[name=people]", "90000")
+    page.fill("[name=at_once]", "20000")
+    expect(estimate).not_to_have_text(before, use_inner_text=True)
+    expect(estimate).to_contain_text("servers")
+    page.fill("[name=at_once]", "heel veel")
+    expect(page.locator("#estimate-status")).not_to_contain_text("€")
+
+
+def test_without_scripts_everything_is_on_one_page(open_page: Callable[..., Page]) -> None:
+    page = open_page(language="en", javascript=False)
+    walk_to_proposal(page, SCENARIOS["municipality"])
+    for reader in ("manager", "engineer", "facility"):
+        expect(page.locator(f"#{reader}")).to_be_visible()
+    figure = page.locator("#engineer details.figure").first
+    expect(figure.locator(".figure__body")).to_be_hidden()
+    figure.locator("summary").click()
+    expect(figure.locator(".figure__body")).to_be_visible()
+    page.locator('.proposals a[href*="?tier="]').first.click()
+    expect(page.locator("#details")).to_be_in_viewport()
+
+
+def test_why_not_names_a_reason_for_each_accelerator(page: Page) -> None:
+    walk_to_proposal(page, SCENARIOS["municipality"])
+    folds = page.locator("[aria-labelledby=why-not-title] details")
+    assert folds.count() >= 3
+    counted = sum(int(fold.locator("summary .quiet").inner_text()) for fold in folds.all())
+    assert counted == page.locator("[aria-labelledby=why-not-title] tbody tr").count()
+    folds.nth(1).locator("summary").click()
+    expect(folds.nth(1).locator("table")).to_be_visible()
