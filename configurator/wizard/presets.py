@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
 from django.utils.functional import Promise
+from django.utils.translation import gettext
 from django.utils.translation import gettext_lazy as _
 
 from configurator.workload import Domain, Method, UseCase
@@ -66,6 +67,10 @@ RATE_MODELS: tuple[RateModel, ...] = (
     RateModel(
         Domain.GRAPH, "R-GAT", _("networks of relations, such as fraud"),
         item=_("nodes"), peak=Default("1000", _("a thousand nodes a second at the busiest moment")),
+    ),
+    RateModel(
+        Domain.GRAPH, "SE(3)-Transformer", _("properties of molecules, from their shape"), trains=True,
+        item=_("molecules"), peak=Default("1000", _("a thousand molecules a second at the busiest moment")),
     ),
     RateModel(
         Domain.ANALYTICS, "XGBoost", _("predictions from tables"),
@@ -410,3 +415,12 @@ TRAINING = "_training"  # ends the name of a job
 def load_name(use_case: UseCase, *, training: bool) -> str:
     """The name of a service or job in the Workload: the same in every language."""
     return use_case.value + (TRAINING if training else "")
+
+
+def load_title(name: str) -> str:
+    """A service or job in the reader's words: 'Chat with documents', 'Image inspection: training'."""
+    base = name.removesuffix(TRAINING)
+    if base not in set(UseCase) or UseCase(base) not in PRESETS:
+        return name.replace("_", " ")
+    title = str(PRESETS[UseCase(base)].title)
+    return gettext("%(use)s: training") % {"use": title} if name.endswith(TRAINING) else title
