@@ -17,6 +17,7 @@ from babel.numbers import format_currency, format_decimal
 from django.utils.translation import get_language, gettext, ngettext
 
 from catalog.quantity import Message, Money, Quantity, Span, noop
+from configurator.wizard.presets import load_title
 
 THIN = "\N{NARROW NO-BREAK SPACE}"
 DASH = "\N{EN DASH}"
@@ -207,6 +208,11 @@ def day(value: date | None) -> str:
     return number(None) if value is None else format_date(value, "d MMMM y", locale=locale())
 
 
+def _filled(name: str, value: Any) -> str:
+    """What fills a placeholder; `{load}` takes the key of a service or job and shows its name."""
+    return load_title(value) if name == "load" and isinstance(value, str) else say(value)
+
+
 def say(message: Any) -> str:
     """A domain value in the reader's language.
 
@@ -215,7 +221,7 @@ def say(message: Any) -> str:
     """
     match message:
         case Message():
-            filled = {name: say(value) for name, value in message.params.items()}
+            filled = {name: _filled(name, value) for name, value in message.params.items()}
             return (gettext(message.text) if message.text else "").format(**filled)
         case Quantity():
             return quantity(message)

@@ -4,6 +4,7 @@ from django.utils.translation import gettext as _
 
 from catalog.quantity import Message, Quantity, noop
 from configurator import formats
+from configurator.wizard.presets import load_title
 from configurator.workload import (
     LanguageService,
     LanguageTraining,
@@ -11,7 +12,6 @@ from configurator.workload import (
     RateTraining,
     Workload,
 )
-from quotes.presentation.names import load_name
 from quotes.sizing.rates.needs import model_of
 
 type Part = LanguageService | RateService | LanguageTraining | RateTraining
@@ -19,7 +19,9 @@ type Part = LanguageService | RateService | LanguageTraining | RateTraining
 
 def answers(workload: Workload) -> list[tuple[str, str]]:
     """Label and value of everything that bounds the system. Call it in the reader's language."""
-    rows = [(load_name(part.name), formats.say(asked(part))) for part in (*workload.services, *workload.jobs)]
+    rows = [
+        (load_title(part.name), formats.say(asked(part))) for part in (*workload.services, *workload.jobs)
+    ]
     site, growth = workload.site, workload.growth
     if site.power_available_kw is not None:
         rows.append((_("Power available"), formats.quantity(site.power_available_kw, "kW", 3)))

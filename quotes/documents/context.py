@@ -11,11 +11,11 @@ from django.utils.translation import gettext as _
 from catalog.quantity import Message, Quantity, Span
 from configurator import formats
 from configurator.palette import LIGHT
+from configurator.wizard.presets import load_title
 from quotes.document_data import Address, IssuedDocument
 from quotes.documents import drawings
 from quotes.documents.answers import answers, asked
 from quotes.presentation.facts import LONG_HOURS, Column, speeds
-from quotes.presentation.names import load_name
 from quotes.presentation.proposal import READER, Stage, bill, proposal_page
 from quotes.sizing.results import Economics, LoadOption
 from quotes.sizing.trace import Figure, Severity
@@ -226,7 +226,7 @@ def _load(load: Any, document: IssuedDocument, number: int) -> dict[str, Any]:
     memory = option.memory
     bar = drawings.memory_bar(memory, READER, key=f"memory-{number}", width=COLUMN) if memory else ""
     return {
-        "name": load_name(option.load),
+        "name": load_title(option.load),
         "option": option,
         "gpus": formats.quantity(option.gpus_per_replica, "GPUs", 15),  # a count: every digit is known
         "asked": asked_of(part),

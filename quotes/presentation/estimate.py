@@ -5,8 +5,8 @@ from typing import Any
 from django.utils.translation import gettext as _
 
 from configurator.wizard.answers import Assessment
+from configurator.wizard.presets import load_title
 from quotes.presentation.facts import hardware, promises
-from quotes.presentation.names import load_name
 from quotes.proposal import Proposal
 from quotes.sizing.results import SizedSystem
 
@@ -37,9 +37,9 @@ def _estimate(chosen: SizedSystem, proposal: Proposal) -> dict[str, Any]:
         "low": price * (1 - width),
         "high": price * (1 + width),
         "power_kw": candidate.system.power.wall_w / 1000,
-        "memories": [(load_name(load.load), load.memory) for load in candidate.loads if load.memory],
+        "memories": [(load_title(load.load), load.memory) for load in candidate.loads if load.memory],
         "promises": list(promises(candidate.loads)),
-        "limits": [(load_name(load.load) if several else "", load.limited_by) for load in candidate.loads],
+        "limits": [(load_title(load.load) if several else "", load.limited_by) for load in candidate.loads],
         "demonstration": proposal.demonstration_prices,
     }
 

@@ -8,7 +8,8 @@ from django.utils.translation import ngettext
 
 from catalog.quantity import Span
 from configurator import formats
-from quotes.presentation.names import load_name, tier_name
+from configurator.wizard.presets import load_title
+from quotes.presentation.names import tier_name
 from quotes.pricing.lines import PricedSystem
 from quotes.proposal import Proposal
 from quotes.sizing.results import Economics, Estimate, LoadOption, SizedSystem
@@ -99,7 +100,7 @@ def promises(loads: Sequence[LoadOption]) -> Iterator[tuple[str, str]]:
     """The cautious end of every speed, as label and value; with several loads the label says whose."""
     for load in loads:
         for speed in speeds(load):
-            label = f"{load_name(load.load)}: {speed.label.lower()}" if len(loads) > 1 else speed.label
+            label = f"{load_title(load.load)}: {speed.label.lower()}" if len(loads) > 1 else speed.label
             yield label, speed.promise
 
 

@@ -12,11 +12,12 @@ from django.utils.translation import gettext as _
 
 from catalog.quantity import Message, Quantity
 from configurator import formats
+from configurator.wizard.presets import load_title
 from configurator.workload import Workload
 from quotes.documents import drawings
 from quotes.documents.svg import Words
 from quotes.presentation.facts import Speed, columns, payback, speeds
-from quotes.presentation.names import COSTS, STAGES, cost_name, group_name, load_name, stage_name, tier_name
+from quotes.presentation.names import COSTS, STAGES, cost_name, group_name, stage_name, tier_name
 from quotes.pricing.lines import PricedLine, PricedSystem
 from quotes.proposal import Proposal
 from quotes.sizing.assumptions import Assumptions, described
@@ -143,13 +144,13 @@ def _named(line: PricedLine) -> PricedLine:
 
 def _load(number: int, option: LoadOption) -> Load:
     figures = tuple((f"load-{number}-{figure.key}", figure) for figure in option.figures)
-    return Load(option, load_name(option.load), tuple(speeds(option)), figures)
+    return Load(option, load_title(option.load), tuple(speeds(option)), figures)
 
 
 def placement_drawing(chosen: SizedSystem, workload: Workload) -> SafeString:
     """Which load sits on which accelerator; nothing when one load has one server to itself."""
     build = chosen.candidate.system
-    loads = [load.model_copy(update={"load": load_name(load.load)}) for load in chosen.candidate.loads]
+    loads = [load.model_copy(update={"load": load_title(load.load)}) for load in chosen.candidate.loads]
     shape = Shape(build.nodes, build.node.accelerators)
     if len(loads) < 2 and build.nodes < 2:
         return SafeString()

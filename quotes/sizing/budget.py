@@ -63,7 +63,7 @@ def relaxations(workload: Workload) -> Iterator[Relaxed]:
     for index, service in enumerate(workload.services):
         if service.availability == "n_plus_1":
             changed = service.model_copy(update={"availability": "single"})
-            change = Message.of(noop("do without a spare for {name}"), name=service.name)
+            change = Message.of(noop("do without a spare for {load}"), load=service.name)
             yield Relaxed(
                 _with_service(workload, index, changed), 0.1, change, f"services.{index}.availability"
             )
@@ -72,7 +72,7 @@ def relaxations(workload: Workload) -> Iterator[Relaxed]:
             if isinstance(service, RateService):
                 changed = service.model_copy(update={"items_s": service.items_s * step})
                 change = Message.of(
-                    noop("handle {percent} less with {name}"), percent=percent, name=service.name
+                    noop("handle {percent} less with {load}"), percent=percent, load=service.name
                 )
                 yield Relaxed(
                     _with_service(workload, index, changed), 1 - step, change, f"services.{index}.items_s"
@@ -84,8 +84,8 @@ def relaxations(workload: Workload) -> Iterator[Relaxed]:
             longer = job.model_copy(update={"deadline_h": job.deadline_h / step})
             jobs = (*workload.jobs[:index], longer, *workload.jobs[index + 1 :])
             change = Message.of(
-                noop("give {name} {hours} for one run"),
-                name=job.name,
+                noop("give {load} {hours} for one run"),
+                load=job.name,
                 hours=Quantity(value=longer.deadline_h, unit="hours", digits=2),
             )
             yield Relaxed(
@@ -98,19 +98,19 @@ def _relaxed_language(
 ) -> Iterator[Relaxed]:
     fewer = service.model_copy(update={"concurrent_requests": max(1.0, service.concurrent_requests * step)})
     change = Message.of(
-        noop("serve {percent} fewer people at once with {name}"), percent=percent, name=service.name
+        noop("serve {percent} fewer people at once with {load}"), percent=percent, load=service.name
     )
     where = f"services.{index}"
     yield Relaxed(_with_service(workload, index, fewer), 1 - step, change, f"{where}.concurrent_requests")
     if service.tokens_s_per_user:
         slower = service.model_copy(update={"tokens_s_per_user": service.tokens_s_per_user * step})
-        change = Message.of(noop("let {name} write {percent} slower"), percent=percent, name=service.name)
+        change = Message.of(noop("let {load} write {percent} slower"), percent=percent, load=service.name)
         yield Relaxed(_with_service(workload, index, slower), 1 - step, change, f"{where}.tokens_s_per_user")
     if service.ttft_p95_s:
         later = service.model_copy(update={"ttft_p95_s": service.ttft_p95_s / step})
         seconds = Quantity(value=service.ttft_p95_s / step, unit="s", digits=2)
         change = Message.of(
-            noop("allow {name} {seconds} for its first word"), seconds=seconds, name=service.name
+            noop("allow {load} {seconds} for its first word"), seconds=seconds, load=service.name
         )
         yield Relaxed(_with_service(workload, index, later), 1 - step, change, f"{where}.ttft_p95_s")
 

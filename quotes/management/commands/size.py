@@ -15,11 +15,12 @@ from django.utils.translation import override
 
 from catalog.snapshot import snapshot
 from configurator.formats import money, say
+from configurator.wizard.presets import load_title
 from configurator.workload import Workload
 from quotes import services
 from quotes.document_data import CustomerCard, IssuedDocument
 from quotes.presentation.facts import facts
-from quotes.presentation.names import load_name, stage_name, tier_name
+from quotes.presentation.names import stage_name, tier_name
 from quotes.pricing.money import OfferMode
 from quotes.proposal import Proposal
 from quotes.services.paper import render, seller_card, terms_card
@@ -136,7 +137,7 @@ def _system(proposal: Proposal, system: SizedSystem) -> Iterator[str]:
 
 def _explained(system: SizedSystem) -> Iterator[str]:
     for load in system.candidate.loads:
-        yield f"  {load_name(load.load)}"
+        yield f"  {load_title(load.load)}"
         for figure in load.figures:
             yield from _figure(figure)
     yield f"  {_('Bill of materials')}"
