@@ -185,3 +185,11 @@ def test_say_takes_any_value(value: object, text: str) -> None:
 def test_a_language_without_formats_reads_english() -> None:
     with override("de"):
         assert formats.number(1234.5) == "1,234.5"
+
+
+def test_a_load_is_named_in_the_readers_words() -> None:
+    message = Message.of("without {load}", load="image_inspection_training")
+    with override("en"):
+        assert formats.say(message) == "without Image inspection: training"
+    with override("nl"):
+        assert formats.say(message) == "without Beeldinspectie (training)"
