@@ -16,7 +16,7 @@ from quotes.sizing.calibration import Calibration, MeasuredRow, Metric, Residual
 from quotes.sizing.evaluation import serving_fit, tables_fit
 from quotes.sizing.evaluation.accuracy import Cross
 from quotes.sizing.evaluation.base import Context, Row
-from quotes.sizing.evaluation.conformal import interval
+from quotes.sizing.evaluation.conformal import COVERED, interval
 from quotes.sizing.evaluation.report import Errors
 from quotes.sizing.evaluation.serving_fit import Measured, measured
 from quotes.sizing.evaluation.serving_rows import (
@@ -283,7 +283,7 @@ def table_residuals(questions: Sequence[Question], log_ratios: Vector) -> list[R
     kinds: tuple[tuple[Metric, Mask], ...] = (("throughput", ~first & known), ("ttft", first & known))
     for metric, mine in kinds:
         if mine.sum() >= ENOUGH_ROWS:
-            low, high = interval(log_ratios[mine], list(pairs[mine]))
+            low, high = interval(log_ratios[mine], list(pairs[mine]), COVERED)
             found.append(Residual(metric=metric, engine="tables", low=low, high=high, rows=int(mine.sum())))
     return found
 
