@@ -96,6 +96,7 @@ class TrainingCalibration(Frozen):
     memory: Mapping[str, Mapping[str, float]]  # fields of MemoryFactors by software family
     residuals: tuple[Residual, ...] = ()
     evidence: tuple[MeasuredRun, ...] = ()
+    fitted: Mapping[str, tuple[str, ...]] = {}  # ids of the published rows behind the factors, by quantity
 
     def rates(self, generation: str) -> GenerationRates:
         """Of a generation, or of the generic entry for one that nobody measured."""

@@ -1,7 +1,16 @@
 """An accelerator as training sees it: rates, links and the generation whose fitted efficiencies apply."""
 
+from collections.abc import Mapping
+
 from catalog.quantity import Frozen
 from catalog.specs import AcceleratorSpec, FormFactor
+
+# Watts per dense 16-bit TFLOPS of the part that stands for its generation (data sheets): A100 SXM, H100 SXM, B200, …
+NOMINAL_WATTS: Mapping[str, float] = {
+    "volta": 2.4, "turing": 1.08, "ampere": 1.28, "ada": 0.97, "hopper": 0.708, "blackwell": 0.444,
+    "blackwell ultra": 0.5, "blackwell workstation": 1.28, "cdna3": 0.574, "cdna4": 0.56,
+}  # fmt: skip
+POWER_SHARE_RANGE = (0.4, 1.5)
 
 
 class TrainingGpu(Frozen):
@@ -20,7 +29,16 @@ class TrainingGpu(Frozen):
     fabric_gbit_s: float = 400  # per GPU, to other servers
     pcie_gb_s: float = 25  # one direction, used when there is no link
     power_w: float | None = None
-    power_share: float = 1.0  # of the power that the data-sheet rate of its class is reached at
+
+    @property
+    def power_share(self) -> float:
+        """Power per TFLOPS against the usual part of its generation: chips of one data-sheet rate differ in how long
+        they hold it."""
+        nominal = NOMINAL_WATTS.get(self.generation)
+        if not nominal or not self.power_w:
+            return 1.0
+        least, most = POWER_SHARE_RANGE
+        return min(max(self.power_w / self.bf16_tflops / nominal, least), most)
 
     def peak_tflops(self, precision: str) -> float:
         """Dense peak of `precision`; the next wider format when the chip lacks it."""

@@ -136,10 +136,15 @@ def machines_of(gpus: Sequence[TrainingGpu], precision: str, calibration: Traini
     """`precision` where the chip has it, else 16 bit."""
     used = tuple(precision if gpu.fp8_tflops else "bf16" for gpu in gpus)
     rates = [calibration.rates(gpu.generation) for gpu in gpus]
-    each = list(zip(gpus, used, rates, strict=True))
+    clocks = [gpu.power_share**calibration.speed.power for gpu in gpus]
+    each = list(zip(gpus, used, rates, clocks, strict=True))
     columns = {
-        "matrix_flops_s": [gpu.peak_tflops(kind) * 1e12 * rate.product(kind) for gpu, kind, rate in each],
-        "attention_flops_s": [gpu.bf16_tflops * 1e12 * rate.attention for gpu, _, rate in each],
+        "matrix_flops_s": [
+            gpu.peak_tflops(kind) * 1e12 * rate.product(kind) * clock for gpu, kind, rate, clock in each
+        ],
+        "attention_flops_s": [
+            gpu.bf16_tflops * 1e12 * rate.attention * clock for gpu, _, rate, clock in each
+        ],
         "memory_b_s": [gpu.memory_bandwidth_gb_s * 1e9 for gpu in gpus],
         "link_b_s": [(gpu.link_gb_s / 2 or gpu.pcie_gb_s) * 1e9 for gpu in gpus],
         "domain": [gpu.link_domain if gpu.link_gb_s else 1 for gpu in gpus],

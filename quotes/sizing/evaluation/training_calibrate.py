@@ -24,6 +24,7 @@ from quotes.sizing.evaluation.training_fit import (
     fit_speed,
     generation_rates,
     observed_rate,
+    speed_derivatives,
     speed_seconds,
     table_of,
 )
@@ -32,6 +33,7 @@ from quotes.sizing.evaluation.training_peaks import (
     factor_columns,
     family_factors,
     fit_memory,
+    memory_derivatives,
     peak_in_row_unit,
     peaks_of,
 )
@@ -63,7 +65,7 @@ COVERED: Mapping[Quantity, tuple[float, float]] = {
     "memory": (0.1, 0.9),
     "device": (0.1, 0.95),  # that a job fits is the strictest promise
 }
-WARM_ITERATIONS = 10
+WARM_ITERATIONS = 5
 
 # Generations that nobody published: whose efficiencies they borrow, and how much is taken off.
 BORROWED: Mapping[str, tuple[str, float, str]] = {
@@ -151,16 +153,20 @@ class LeftOut(NamedTuple):
     known: Vector  # software family known
     planned: Vector  # not known
     evidence: Vector  # weight of the evidence, software family known
+    nearest: Vector  # distance of the nearest run that was not left out
     bare: Vector  # without the shift by evidence
 
 
 def speed_left_out(runs: Sequence[Run], full: SpeedFit, groups: Sequence[object]) -> LeftOut:
     """Every group of `groups` predicted by a fit on the others."""
     table, rates = table_of(runs), np.array([observed_rate(run) for run in runs])
+    jacobian = speed_derivatives(table, full)
     anonymous = table._replace(stacks=(TYPICAL,) * len(runs))
 
     def errors(left: Mask) -> tuple[Vector, Vector]:
-        fit = fit_speed(runs, rates, table=table, start=full, iterations=WARM_ITERATIONS, keep=~left)
+        fit = fit_speed(
+            runs, rates, table=table, start=full, iterations=WARM_ITERATIONS, keep=~left, jacobian=jacobian
+        )
         return _speed_errors(table, fit, rates), _speed_errors(anonymous, with_typical(fit), rates)
 
     return _left_out(runs, groups, errors)
@@ -168,9 +174,12 @@ def speed_left_out(runs: Sequence[Run], full: SpeedFit, groups: Sequence[object]
 
 def memory_left_out(runs: Sequence[Run], full: Mapping[str, float], groups: Sequence[object]) -> LeftOut:
     peaks, measured = peaks_of(runs), np.log([run.measured for run in runs])
+    jacobian = memory_derivatives(peaks, full)
 
     def errors(left: Mask) -> tuple[Vector, Vector]:
-        values = fit_memory(runs, peaks=peaks, keep=~left, start=full, iterations=WARM_ITERATIONS)
+        values = fit_memory(
+            runs, peaks=peaks, keep=~left, start=full, iterations=WARM_ITERATIONS, jacobian=jacobian
+        )
         known = measured - np.log(peak_in_row_unit(peaks, factor_columns(values, peaks.stacks)))
         typical = factor_columns(with_typical_memory(values), (TYPICAL,) * len(runs))
         return known, measured - np.log(peak_in_row_unit(peaks, typical))
@@ -193,8 +202,9 @@ def _left_out(
         result.bare[left] = known[left]
         result.known[left] = known[left] - shifts(_take(named, left), rest, known[kept], weights)
         result.planned[left] = planned[left] - shifts(_take(anonymous, left), rest, known[kept], weights)
-        near = np.exp(-distances(_take(named, left), rest)) * weights**-0.7
-        result.evidence[left] = near.sum(axis=1)
+        far = distances(_take(named, left), rest)
+        result.evidence[left] = (np.exp(-far) * weights**-0.7).sum(axis=1)
+        result.nearest[left] = far.min(axis=1)
     return result
 
 
@@ -353,6 +363,10 @@ def fitted(speed: Sequence[Run], memory: Sequence[Run], data_hash: str = "") -> 
             *evidence_of("speed", speed, _speed_errors(table, fit, rates), rates),
             *evidence_of("memory", memory, memory_errors, peak_gib),
         ),
+        fitted={
+            "speed": tuple(sorted({run.id for run in speed})),
+            "memory": tuple(sorted({run.id for run in memory})),
+        },
     )
 
 

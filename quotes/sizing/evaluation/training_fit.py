@@ -18,8 +18,10 @@ from quotes.sizing.training_model import TrainedModel, trained_model
 from quotes.sizing.training_speed import Chip, SpeedFactors, TokenTime, Work, token_time
 
 type Vector = NDArray[np.float64]
+type Matrix = NDArray[np.float64]
 
 PRIOR_WEIGHT = 0.01
+STEP = 1e-4  # of finite differences
 OUTLIER = 0.15  # log units beyond which a residual counts linearly
 
 
@@ -33,7 +35,7 @@ SPEED_PRIORS = (
     Prior("launch_us", 20, 0.8), Prior("logit_bytes", 10, 0.8), Prior("selective_recompute", 0.5, 0.5),
     Prior("tensor_parallel", 1.0, 0.6), Prior("context_parallel", 1.0, 1.0), Prior("sharding", 1.0, 0.6),
     Prior("overlap_power", 3.5, 0.4), Prior("bubble", 1.0, 0.3), Prior("head_stage", 0.3, 0.7),
-    Prior("power", 0.6, 0.4), Prior("step_s_per_doubling", 0.01, 1.0),
+    Prior("power", 0.7, 0.12), Prior("step_s_per_doubling", 0.01, 1.0),
     Prior("expert_width_half", 500, 0.8), Prior("head_half", 30, 0.8), Prior("window_skipped", 0.5, 0.4),
     Prior("routing_passes", 6.0, 0.8), Prior("all_to_all", 1.0, 0.8), Prior("expert_sharding", 1.0, 0.5),
     Prior("mixer_passes", 30, 1.0), Prior("dequantise", 1.0, 0.8), Prior("software_pct_per_month", 0.5, 0.7),
@@ -136,11 +138,26 @@ def time_table(
 # ── robust least squares ────────────────────────────────────────────────────────────────────────────────────────
 
 
+def derivatives(residuals: Callable[[Vector], Vector], point: Vector) -> Matrix:
+    """By finite differences: a row per residual, a column per parameter."""
+    now = residuals(point)
+    columns = np.empty((now.size, point.size))
+    for index in range(point.size):
+        moved = point.copy()
+        moved[index] += STEP
+        columns[:, index] = (residuals(moved) - now) / STEP
+    return columns
+
+
 def least_squares(
     residuals: Callable[[Vector], Vector], start: Vector, prior: Vector, spread: Vector, weights: Vector,
-    *, iterations: int = 60,
+    *, iterations: int = 60, jacobian: Matrix | None = None,
 ) -> Vector:  # fmt: skip
-    """Minimise Huber-weighted squares plus the prior, by Levenberg–Marquardt with finite differences."""
+    """Minimise Huber-weighted squares plus the prior, by Levenberg–Marquardt.
+
+    With a `jacobian` (derivatives near the answer) it is used throughout: fits that differ from another in a few rows
+    need no other.
+    """
 
     def cost(point: Vector) -> float:
         size = np.abs(residuals(point))
@@ -150,14 +167,10 @@ def least_squares(
     point, best, damping = start.copy(), cost(start), 1e-2
     for _ in range(iterations):
         now = residuals(point)
-        jacobian = np.empty((now.size, point.size))
-        for index in range(point.size):
-            moved = point.copy()
-            moved[index] += 1e-4
-            jacobian[:, index] = (residuals(moved) - now) / 1e-4
+        slopes = derivatives(residuals, point) if jacobian is None else jacobian
         huber = weights * np.minimum(1.0, OUTLIER / np.maximum(np.abs(now), 1e-12))
-        curvature = jacobian.T @ (huber[:, None] * jacobian) + np.diag(PRIOR_WEIGHT / spread**2)
-        slope = jacobian.T @ (huber * now) + PRIOR_WEIGHT * (point - prior) / spread**2
+        curvature = slopes.T @ (huber[:, None] * slopes) + np.diag(PRIOR_WEIGHT / spread**2)
+        slope = slopes.T @ (huber * now) + PRIOR_WEIGHT * (point - prior) / spread**2
         gain = 0.0
         for _ in range(8):
             trial = point - np.linalg.solve(curvature + damping * np.diag(np.diag(curvature)), slope)
@@ -249,9 +262,10 @@ def weights_of(runs: Sequence[Run]) -> Vector:
 
 def fit_speed(
     runs: Sequence[Run], rates: Vector, *, start: SpeedFit | None = None, iterations: int = 60,
-    keep: NDArray[np.bool_] | None = None, table: Table | None = None,
+    keep: NDArray[np.bool_] | None = None, table: Table | None = None, jacobian: Matrix | None = None,
 ) -> SpeedFit:  # fmt: skip
-    """Fit on measured `rates` (tokens/s per GPU). `keep` leaves rows out; `start` warms the search up."""
+    """Fit on measured `rates` (tokens/s per GPU). `keep` leaves rows out; `start` warms the search up, and with the
+    derivatives there (`speed_derivatives`) a fit takes a moment."""
     table = table or table_of(runs)
     names, prior, spread = _parameters(table)
     where = {name: index for index, name in enumerate(names)}
@@ -262,8 +276,15 @@ def fit_speed(
     def residuals(point: Vector) -> Vector:
         return np.log(speed_seconds(table, SpeedFit(names, point, where)).total) - target
 
-    best = least_squares(residuals, first, prior, spread, weights, iterations=iterations)
+    best = least_squares(residuals, first, prior, spread, weights, iterations=iterations, jacobian=jacobian)
     return SpeedFit(names, best, where)
+
+
+def speed_derivatives(table: Table, fit: SpeedFit) -> Matrix:
+    """Of the logarithms of the predicted times with respect to the parameters of `fit`."""
+    return derivatives(
+        lambda point: np.log(speed_seconds(table, SpeedFit(fit.names, point, fit.where)).total), fit.point
+    )
 
 
 def observed_rate(run: Run) -> float:

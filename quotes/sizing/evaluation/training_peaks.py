@@ -7,7 +7,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from quotes.sizing.evaluation.training_fit import Prior, least_squares, stack_models
+from quotes.sizing.evaluation.training_fit import Matrix, Prior, derivatives, least_squares, stack_models
 from quotes.sizing.evaluation.training_rows import Run
 from quotes.sizing.training_memory import (
     GIB,
@@ -139,17 +139,36 @@ def family_factors(values: Mapping[str, float], stack: str) -> Mapping[str, floa
     return {**{prior.name: values[prior.name] for prior in SHARED}, **own}
 
 
+def _priors(peaks: Peaks) -> list[Prior]:
+    return [
+        *SHARED,
+        *(
+            Prior(f"{prior.name}:{stack}", prior.value, prior.spread)
+            for stack in sorted(set(peaks.stacks))
+            for prior in PER_STACK
+        ),
+    ]
+
+
+def memory_derivatives(peaks: Peaks, values: Mapping[str, float]) -> Matrix:
+    """Of the logarithms of the predicted peaks with respect to the fitted factors."""
+    names = [prior.name for prior in _priors(peaks)]
+
+    def logs(point: Vector) -> Vector:
+        moved = dict(zip(names, np.exp(point).tolist(), strict=True))
+        return np.log(peak_in_row_unit(peaks, factor_columns(moved, peaks.stacks)))
+
+    return derivatives(logs, np.log([values[name] for name in names]))
+
+
 def fit_memory(
     runs: Sequence[Run], *, keep: NDArray[np.bool_] | None = None, start: Mapping[str, float] | None = None,
-    peaks: Peaks | None = None, iterations: int = 30,
+    peaks: Peaks | None = None, iterations: int = 30, jacobian: Matrix | None = None,
 ) -> Mapping[str, float]:  # fmt: skip
-    """Fitted factors by name; per software family under 'name:family'. Only runs with a measured peak count."""
+    """Fitted factors by name; per software family under 'name:family'. Only runs with a measured peak count.
+    `start` and `jacobian` as in `fit_speed`."""
     peaks = peaks or peaks_of(runs)
-    stacks = sorted(set(peaks.stacks))
-    priors = [
-        *SHARED,
-        *(Prior(f"{p.name}:{stack}", p.value, p.spread) for stack in stacks for p in PER_STACK),
-    ]
+    priors = _priors(peaks)
     names = [prior.name for prior in priors]
     measured = np.log([run.measured for run in runs])
     size = Counter((run.model, run.gpu, run.stack, run.method) for run in runs)
@@ -163,6 +182,6 @@ def fit_memory(
     first = prior if start is None else np.log([start[name] for name in names])
     best = least_squares(
         residuals, first, prior, np.array([p.spread for p in priors]), weights * (1.0 if keep is None else keep),
-        iterations=iterations,
+        iterations=iterations, jacobian=jacobian,
     )  # fmt: skip
     return dict(zip(names, np.exp(best).tolist(), strict=True))

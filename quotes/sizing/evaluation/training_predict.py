@@ -6,9 +6,24 @@ from typing import Literal, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from quotes.sizing.evaluation.training_calibrate import LEVELS, level_of, subject_of_run
-from quotes.sizing.evaluation.training_fit import table_of, time_table
-from quotes.sizing.evaluation.training_peaks import Peaks, peak_bytes, peak_in_row_unit, peaks_of, state_bytes
+from quotes.sizing.evaluation.training_calibrate import (
+    LEVELS,
+    LeftOut,
+    level_of,
+    memory_left_out,
+    pairs_of,
+    speed_left_out,
+    subject_of_run,
+)
+from quotes.sizing.evaluation.training_fit import fit_speed, observed_rate, table_of, time_table
+from quotes.sizing.evaluation.training_peaks import (
+    Peaks,
+    fit_memory,
+    peak_bytes,
+    peak_in_row_unit,
+    peaks_of,
+    state_bytes,
+)
 from quotes.sizing.evaluation.training_rows import Run
 from quotes.sizing.trace import Badge
 from quotes.sizing.training_calibration import Quantity, Residual, TrainingCalibration
@@ -99,13 +114,16 @@ class Fit(NamedTuple):
     capacity_gib: float
 
 
-def fits(runs: Sequence[Run], calibration: TrainingCalibration) -> list[Fit]:
-    """Verdicts: fits when the upper end of the interval does, out of memory when even the lower end does not."""
+def fits(
+    runs: Sequence[Run], calibration: TrainingCalibration, scales: Sequence[float] | None = None
+) -> list[Fit]:
+    """Verdicts: fits when the upper end of the interval does, out of memory when even the lower end does not.
+    `scales` corrects each prediction, for a run that the shipped factors must not have seen."""
     table = peaks_of(runs)
     factors = _columns(table, calibration)
     device = peak_bytes(table, factors, device=True) / GIB
     states = (state_bytes(table, factors) / GIB).tolist()
-    found = _around(runs, device, "memory", calibration, spread="device")
+    found = _around(runs, device * (scales or 1.0), "memory", calibration, spread="device")
     return [
         Fit(
             verdict(need, least, run.hardware.memory_gib),
@@ -116,6 +134,35 @@ def fits(runs: Sequence[Run], calibration: TrainingCalibration) -> list[Fit]:
         )
         for run, need, least in zip(runs, found, states, strict=True)
     ]
+
+
+# ── rows that the shipped factors were fitted on ────────────────────────────────────────────────────────────────
+
+
+def unseen_rates(runs: Sequence[Run], calibration: TrainingCalibration) -> list[Predicted]:
+    """Tokens/s per GPU of fitted runs, each by a fit without its model on its GPU."""
+    measured = np.array([observed_rate(run) for run in runs])
+    left = speed_left_out(runs, fit_speed(runs, measured), pairs_of(runs))
+    return _unseen(runs, measured, left, "speed", calibration)
+
+
+def unseen_peaks(runs: Sequence[Run], calibration: TrainingCalibration) -> list[Predicted]:
+    """Peak memory of fitted runs, each by a fit without its model on its GPU."""
+    measured = np.array([run.measured for run in runs])
+    left = memory_left_out(runs, fit_memory(runs), pairs_of(runs))
+    return _unseen(runs, measured, left, "memory", calibration)
+
+
+def _unseen(
+    runs: Sequence[Run], measured: Vector, left: LeftOut, quantity: Quantity, calibration: TrainingCalibration
+) -> list[Predicted]:
+    found = []
+    values = measured * np.exp(-left.known)
+    for run, value, nearest, weight in zip(runs, values, left.nearest, left.evidence, strict=True):
+        kind = "expert" if run.is_moe else "dense"
+        residual = calibration.interval(quantity, f"{kind} {level_of(float(weight))}", kind)
+        found.append(_with_interval(float(value), residual, _badge(float(nearest), float(weight))))
+    return found
 
 
 def verdict(needed: Predicted, states_gib: float, capacity_gib: float) -> Verdict:

@@ -205,7 +205,9 @@ def precision_of(
     if moe and "nvfp4" in text:
         text = "mxfp8"
     if stack == "mlperf":
-        text = "fp8"  # the logs do not say; every submission of these rounds trained in 8 bit where it could
+        # The logs do not say. Submissions of these rounds trained in 8 bit where they could, and NVIDIA's first ones on
+        # rack-scale Blackwell Ultra in NVFP4, as NVIDIA told when it published them.
+        text = "nvfp4" if hardware.name == "GB300" else "fp8"
     if hardware.fp8_tflops is None:
         return "bf16"
     for name in ("nvfp4", "mxfp8", "fp8"):
