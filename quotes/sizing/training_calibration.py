@@ -1,6 +1,6 @@
 """The fitted factors of training, their residuals and the measured rows behind them: one versioned file.
 
-`quotes.sizing.evaluation.training_fit.calibrate_training` writes `data/training_calibration.json`; nothing else does.
+`quotes.sizing.evaluation.training_calibrate.calibrate` writes `data/training_calibration.json`; nothing else does.
 """
 
 import json
@@ -118,7 +118,43 @@ class TrainingCalibration(Frozen):
         return Residual(quantity=quantity, regime="none", low=0.6, high=1.4, rows=0)
 
 
+# ── the file ────────────────────────────────────────────────────────────────────────────────────────────────────
+
+
 @cache
 def load_training_calibration() -> TrainingCalibration:
     """The file that ships with the product, read once."""
-    return TrainingCalibration(**json.loads(PATH.read_text(encoding="utf-8")))
+    return loads(PATH.read_text(encoding="utf-8"))
+
+
+def loads(text: str) -> TrainingCalibration:
+    document = json.loads(text)
+    table, sources = document.pop("evidence"), document.pop("sources")
+    runs = (dict(zip(table["columns"], row, strict=True)) for row in table["rows"])
+    evidence = tuple(MeasuredRun(**{**run, "source": sources[run["source"]]}) for run in runs)
+    return TrainingCalibration(**document, evidence=evidence)
+
+
+def dumps(calibration: TrainingCalibration) -> str:
+    """JSON to read and to compare: an entry per line, the evidence as a table with its sources beside it."""
+    document = calibration.model_dump(mode="json")
+    runs = document.pop("evidence")
+    sources = sorted({run["source"] for run in runs})
+    place = {source: index for index, source in enumerate(sources)}
+    columns = list(MeasuredRun.model_fields)
+    rows = [[place[run[name]] if name == "source" else run[name] for name in columns] for run in runs]
+    parts = [f'"{key}": {_lines(value)}' for key, value in {**document, "sources": sources}.items()]
+    parts.append(f'"evidence": {{\n"columns": {_line(columns)},\n"rows": {_lines(rows)}\n}}')
+    return "{\n" + ",\n".join(parts) + "\n}\n"
+
+
+def _lines(value: object) -> str:
+    if isinstance(value, list) and value:
+        return "[\n" + ",\n".join(map(_line, value)) + "\n]"
+    if isinstance(value, dict) and any(isinstance(entry, dict) for entry in value.values()):
+        return "{\n" + ",\n".join(f"{_line(key)}: {_line(entry)}" for key, entry in value.items()) + "\n}"
+    return _line(value)
+
+
+def _line(value: object) -> str:
+    return json.dumps(value, ensure_ascii=False, separators=(", ", ": "))

@@ -44,6 +44,7 @@ from quotes.sizing.training_calibration import (
     Quantity,
     Residual,
     TrainingCalibration,
+    dumps,
 )
 from quotes.sizing.training_evidence import Subject, distances, shifts
 from quotes.sizing.training_evidence import Table as Subjects
@@ -381,37 +382,6 @@ def _generations(measured: Mapping[str, GenerationRates]) -> Mapping[str, Genera
         if kin in measured and name not in measured
     }
     return {**measured, **borrowed, "other": OTHER}
-
-
-def dumps(calibration: TrainingCalibration) -> str:
-    """Readable JSON: an entry per line in the long lists."""
-    document = calibration.model_dump(mode="json")
-    parts = []
-    for key, value in document.items():
-        if isinstance(value, list):
-            body = ",\n".join(f"    {json.dumps(_compact(entry), ensure_ascii=False)}" for entry in value)
-            parts.append(f"  {json.dumps(key)}: [\n{body}\n  ]")
-        elif isinstance(value, dict) and any(isinstance(entry, dict) for entry in value.values()):
-            body = ",\n".join(
-                f"    {json.dumps(name)}: {json.dumps(entry, ensure_ascii=False)}"
-                for name, entry in value.items()
-            )
-            parts.append(f"  {json.dumps(key)}: {{\n{body}\n  }}")
-        else:
-            parts.append(f"  {json.dumps(key)}: {json.dumps(value, ensure_ascii=False)}")
-    return "{\n" + ",\n".join(parts) + "\n}\n"
-
-
-def _compact(entry: Mapping[str, object]) -> Mapping[str, object]:
-    """Without fields at their default, so that the table stays readable."""
-    defaults = {
-        "sharding": "none",
-        "expert": False,
-        "software_age_months": 0,
-        "series": 1,
-        "quantity": "speed",
-    }
-    return {key: value for key, value in entry.items() if key not in defaults or value != defaults[key]}
 
 
 __all__ = ["Peaks", "calibrate", "fitted", "level_of", "memory_left_out", "speed_left_out", "subject_of_run"]
