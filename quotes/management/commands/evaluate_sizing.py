@@ -17,12 +17,11 @@ from quotes.management.commands.calibrate import read_table
 from quotes.services.proposals import today
 from quotes.sizing.assumptions import Assumptions
 from quotes.sizing.calibration import load_calibration
-from quotes.sizing.evaluation import EVALUATORS
-from quotes.sizing.evaluation.accuracy import document
+from quotes.sizing.evaluation import EVALUATORS, serving_calibrate, training_cross
+from quotes.sizing.evaluation.accuracy import Cross, document
 from quotes.sizing.evaluation.base import Context, PredictedRow
 from quotes.sizing.evaluation.registry import evaluator
 from quotes.sizing.evaluation.report import COLUMNS, Summary, as_json, row_cells, summaries, text
-from quotes.sizing.evaluation.serving_calibrate import cross_validation
 
 NOTES = Path(__file__).parents[3] / "docs" / "sizing" / "accuracy_notes.md"
 
@@ -76,11 +75,16 @@ def predicted_rows(name: str, directory: Path, context: Context) -> Sequence[Pre
 
 def accuracy(found: Sequence[Summary], directory: Path, context: Context) -> str:
     """The document on accuracy, with whole groups left out where the tables for it are there."""
-    names = ("serving_measured", "serving_measured_disagg")
-    paths = [directory / f"{name}.csv" for name in names]
-    crosses = []
-    if all(path.exists() for path in paths):
-        crosses = cross_validation(read_table(paths[0]), read_table(paths[1]), context)
+
+    def tables(*names: str) -> list[list[dict[str, str]]]:
+        paths = [directory / f"{name}.csv" for name in names]
+        return [read_table(path) for path in paths] if all(path.exists() for path in paths) else []
+
+    crosses: list[Cross] = []
+    if serving := tables("serving_measured", "serving_measured_disagg"):
+        crosses += serving_calibrate.cross_validation(*serving, context)
+    if training := tables("training_throughput", "training_memory"):
+        crosses += training_cross.cross_validation(*training)
     return document(found, crosses, NOTES.read_text(encoding="utf-8") if NOTES.exists() else "")
 
 

@@ -83,7 +83,7 @@ def _goals(found: Sequence[Summary]) -> Iterator[str]:
 def _crosses(crosses: Sequence[Cross]) -> Iterator[str]:
     if not crosses:
         return
-    yield "## Serving speed, whole groups left out\n"
+    yield "## Whole groups left out\n"
     yield "| left out | metric | median | 90 % | bias | rows | goal |"
     yield "| --- | --- | --- | --- | --- | --- | --- |"
     for cross in crosses:
