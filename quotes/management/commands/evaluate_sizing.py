@@ -82,9 +82,9 @@ def accuracy(found: Sequence[Summary], directory: Path, context: Context) -> str
 
     crosses: list[Cross] = []
     if serving := tables("serving_measured", "serving_measured_disagg"):
-        crosses += serving_calibrate.cross_validation(*serving, context)
+        crosses += serving_calibrate.cross_validation(serving[0], serving[1], context)
     if training := tables("training_throughput", "training_memory"):
-        crosses += training_cross.cross_validation(*training)
+        crosses += training_cross.cross_validation(training[0], training[1])
     return document(found, crosses, NOTES.read_text(encoding="utf-8") if NOTES.exists() else "")
 
 
