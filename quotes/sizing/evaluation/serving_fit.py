@@ -100,8 +100,11 @@ def fit(
     start: Vector | None = None,
     iterations: int = 12,
 ) -> tuple[Vector, Calibration]:
-    """Logarithms of the constants, and the calibration with them. Rows of one campaign (model, GPU, engine, precision,
-    version) share their weight, so that a long table does not outvote a short one."""
+    """Logarithms of the constants, and the calibration with them; `calibration` itself when no row counts.
+
+    Rows of one campaign (model, GPU, engine, precision, version) share their weight, so that a long table does not
+    outvote a short one.
+    """
     found = parameters()
     facts = measured(table.runs)
     include = np.ones(len(table.runs), bool) if include is None else include
@@ -110,6 +113,8 @@ def fit(
     weights = np.concatenate(
         [share * (facts.use_tpot & include), TTFT_WEIGHT * share * (facts.use_ttft & include)]
     )
+    if not weights.any():
+        return np.log([parameter.prior for parameter in found]), calibration
     values = least_squares(
         _residuals(table, facts, calibration, found),
         np.log([parameter.prior for parameter in found]),
