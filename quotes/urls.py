@@ -13,6 +13,7 @@ urlpatterns = [
     path("proposal/<str:token>/request/<str:tier>/", views.request_quote, name="request"),
     path("q/<str:token>/", views.quote, name="quote"),
     path("q/<str:token>/quote.pdf", views.quote_pdf, name="pdf"),
+    path("q/<str:token>/quote.xlsx", views.quote_xlsx, name="xlsx"),
     path("q/<str:token>/accept/", views.accept, name="accept"),
     path("q/<str:token>/decline/", views.decline, name="decline"),
 ]

@@ -26,6 +26,8 @@ from quotes.sizing.results import SizedSystem, Tier
 
 type View = Callable[..., HttpResponse]
 
+XLSX = "application/vnd.openxmlformats-officedocument.spreadsheetml.sheet"
+
 
 def private(view: View) -> View:
     """Kept out of caches and search engines: the address is the key. Says so when the site cannot answer yet."""
@@ -180,6 +182,16 @@ def quote_pdf(request: HttpRequest, token: str) -> HttpResponse:
 def pdf_response(row: Quote) -> HttpResponse:
     response = HttpResponse(services.pdf_of(row), content_type="application/pdf")
     response.headers["Content-Disposition"] = f'inline; filename="{row.full_number or "preview"}.pdf"'
+    return response
+
+
+@require_safe
+@private
+def quote_xlsx(request: HttpRequest, token: str) -> HttpResponse:
+    """The price table as a spreadsheet whose formulas add up again, in the quote's language."""
+    row = quote_or_404(request, token)
+    response = HttpResponse(services.xlsx_of(row), content_type=XLSX)
+    response.headers["Content-Disposition"] = f'attachment; filename="{row.full_number or "preview"}.xlsx"'
     return response
 
 

@@ -17,7 +17,7 @@ from quotes.services.life import (
     revoke_link,
     withdraw,
 )
-from quotes.services.paper import document_of, pdf_of
+from quotes.services.paper import document_of, pdf_of, xlsx_of
 from quotes.services.privacy import Erased, erase_contact, export_contact, purge
 from quotes.services.proposals import current_assumptions, proposal_for, vat_rate
 from quotes.services.refused import Refused, Unreadable
@@ -51,4 +51,5 @@ __all__ = [
     "revoke_link",
     "vat_rate",
     "withdraw",
+    "xlsx_of",
 ]

@@ -15,7 +15,7 @@ from django.utils.translation import override, pgettext
 from catalog.models import Article
 from catalog.quantity import Message
 from configurator.models import Draft
-from quotes.models import EventKind, Quote, QuoteEvent, QuoteLine
+from quotes.models import EventKind, Quote, QuoteEvent, QuoteLine, QuoteStatus
 from quotes.pricing.lines import PricedLine, priced
 from quotes.pricing.money import cents
 from quotes.pricing.vat import mode_for
@@ -25,6 +25,8 @@ from quotes.services.proposals import proposal_for, today
 from quotes.services.refused import Refused
 from quotes.services.seller import current_seller
 from quotes.sizing.results import LineRole, Tier
+
+SAME_REQUEST = timedelta(minutes=10)
 
 
 @transaction.atomic
@@ -39,18 +41,29 @@ def create_quote(
 ) -> Quote:
     """A quote in draft from one of the proposals, with its lines at list price.
 
-    `contact` holds the customer's fields of a Quote; giving it counts as consent. Raises Refused when the proposal has
-    no such tier, ValidationError when a field is wrong.
+    `contact` holds the customer's fields of a Quote; giving it counts as consent. Asking for exactly the same within
+    minutes, as a double click does, gives the quote that is there already. Raises Refused when the proposal has no
+    such tier, ValidationError when a field is wrong.
     """
     if proposal.system(tier) is None:
         raise Refused(_("This proposal is no longer there. Look at the proposals again and choose one."))
     moment = now or timezone.now()
+    frozen = proposal.model_dump(mode="json")
+    same = Quote.objects.filter(
+        draft=draft,
+        tier=tier.value,
+        status=QuoteStatus.DRAFT,
+        created_at__gt=moment - SAME_REQUEST,
+        **contact,
+    )
+    if draft and (again := next((quote for quote in same if quote.proposal == frozen), None)):
+        return again
     quote = Quote(
         language=language,
         title=proposal.sizing.workload.title or _("AI system"),
         draft=draft,
         tier=tier.value,
-        proposal=proposal.model_dump(mode="json"),
+        proposal=frozen,
         consented_at=moment,
         valid_until=timezone.localdate(moment) + timedelta(days=current_seller().validity_days),
         **contact,

@@ -11,6 +11,7 @@ from django.utils.translation import gettext as _
 from django.utils.translation import override
 
 from quotes.document_data import Address, CustomerCard, IssuedDocument, SellerCard, TermsCard
+from quotes.documents.spreadsheet import render_xlsx
 from quotes.models import Paper, Quote, QuoteStatus, Seller, TermsDocument
 from quotes.pricing.lines import priced
 from quotes.pricing.money import OfferMode, VatMode
@@ -48,6 +49,11 @@ def pdf_of(quote: Quote) -> bytes:
     papers = {paper.kind: paper for paper in quote.papers.all()}
     kept = next((papers[kind] for kind in order if kind in papers), None)
     return bytes(kept.pdf) if kept else render(document_of(quote))
+
+
+def xlsx_of(quote: Quote) -> bytes:
+    """The price table of a quote as a spreadsheet, in the quote's language. Raises as `document_of` does."""
+    return render_xlsx(document_of(quote))
 
 
 def keep_paper(quote: Quote, kind: Paper.Kind) -> Paper:

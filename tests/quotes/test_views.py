@@ -6,6 +6,7 @@ from collections import Counter
 from collections.abc import Callable
 from datetime import timedelta
 from decimal import Decimal
+from io import BytesIO
 from typing import Any
 
 import pytest
@@ -15,6 +16,7 @@ from django.urls import reverse
 from django.utils import timezone
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
+from openpyxl import load_workbook
 
 from catalog.models import Price
 from configurator.models import Draft
@@ -264,6 +266,15 @@ def test_the_quote_keeps_the_proposal_that_was_seen(english_client: Client, make
     assert quote.net_eur == seen.prices[Tier.LEAN].totals.net
 
 
+def test_a_double_click_asks_once(english_client: Client, make_plan: MakePlan, seller, terms) -> None:
+    draft = make_plan()
+    first, second = ask(english_client, draft), ask(english_client, draft)
+    assert first.headers["Location"] == second.headers["Location"]
+    ask(english_client, draft, reference="another")
+    ask(english_client, make_plan())
+    assert Quote.objects.count() == 3
+
+
 @pytest.mark.parametrize(
     ("changes", "field"),
     [
@@ -321,6 +332,21 @@ def test_the_page_of_a_quote_in_every_status(make_quote, english_client: Client,
     assert (page("accept", quote.token) in body) == (status == "issued")
     assert (page("decline", quote.token) in body) == (status == "issued")
     assert quote.full_number in body
+
+
+@pytest.mark.parametrize("status", ["draft", "issued", "accepted"])
+def test_the_price_table_as_a_spreadsheet_has_the_lines(
+    make_quote, english_client: Client, status: str
+) -> None:
+    quote = make_quote(status)
+    response = english_client.get(page("xlsx", quote.token))
+    assert_private(response)
+    sheet = load_workbook(BytesIO(response.content)).active
+    cells = {cell.value for row in sheet.iter_rows() for cell in row}
+    assert set(quote.lines.values_list("quantity", flat=True)) <= cells
+    text = " ".join(str(value) for value in cells)
+    assert not [word for word in INTERNAL if word in text]
+    assert (quote.full_number in text) or status == "draft"
 
 
 def test_terms_stand_above_the_button_that_agrees_to_them(make_quote, english_client: Client, terms) -> None:
@@ -431,7 +457,7 @@ def test_a_quote_keeps_its_language(make_quote) -> None:
 # ── whose is what ───────────────────────────────────────────────────────────────────────────────────────────────
 
 PLAN_PAGES = ("estimate", "proposal", "proposal_json")
-QUOTE_PAGES = ("quote", "pdf")
+QUOTE_PAGES = ("quote", "pdf", "xlsx")
 
 
 @pytest.mark.parametrize("token", ["x", "a" * 43, "../../admin", "%00", "é"])
@@ -448,7 +474,7 @@ def test_tokens_of_plans_and_quotes_open_only_their_own_kind(make_quote, make_pl
     quote, draft = make_quote("issued"), make_plan()
     client = Client()
     assert [client.get(page(name, quote.token)).status_code for name in PLAN_PAGES] == [404] * 3
-    assert [client.get(page(name, draft.token)).status_code for name in QUOTE_PAGES] == [404] * 2
+    assert [client.get(page(name, draft.token)).status_code for name in QUOTE_PAGES] == [404] * 3
 
 
 def test_an_expired_plan_is_gone(make_plan: MakePlan) -> None:
@@ -464,7 +490,7 @@ def test_a_revoked_or_expired_link_is_gone(make_quote, ada, status: str) -> None
     quote = services.revoke_link(make_quote(status), ada)
     client = Client()
     given = {"accept-name": "Jan", "accept-function": "Hoofd", "accept-terms": "on"}
-    assert [client.get(page(name, quote.token)).status_code for name in QUOTE_PAGES] == [404, 404]
+    assert [client.get(page(name, quote.token)).status_code for name in QUOTE_PAGES] == [404] * 3
     assert client.post(page("accept", quote.token), given).status_code == 404
     services.restore_link(quote, ada)
     assert client.get(quote.get_absolute_url()).status_code == 200
