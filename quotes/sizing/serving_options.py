@@ -63,6 +63,7 @@ from quotes.sizing.trace import Badge
 type Values = NDArray[np.float64]
 
 OPTIONS_PER_DEMAND = 4
+OPTIONS_PER_GROWTH = 2  # of the larger demands: fewest GPUs, and one step up
 MUCH_MORE = 1.5  # headroom that makes a larger option worth showing
 
 # ── the whole search ────────────────────────────────────────────────────────────────────────────────────────────
@@ -188,7 +189,8 @@ def _picked(
     for factor in sorted(demand_factors):
         replicas = required_replicas(peak * factor, search.most.load[holding])
         gpus = np.array([search.ways[row].gpus for row in holding]) * (replicas + spare)
-        for pick in _non_dominated(search, holding, replicas, gpus, peak):
+        most = OPTIONS_PER_DEMAND if factor == min(demand_factors) else OPTIONS_PER_GROWTH
+        for pick in _non_dominated(search, holding, replicas, gpus, peak, most):
             chosen[holding[pick], int(replicas[pick])] = None
     return list(chosen)
 
@@ -234,9 +236,9 @@ def spare_replicas(service: LanguageService) -> int:
 
 
 def _non_dominated(
-    search: Search, holding: Sequence[int], replicas: Values, gpus: Values, peak: float
+    search: Search, holding: Sequence[int], replicas: Values, gpus: Values, peak: float, most: int
 ) -> Iterator[int]:
-    """Positions in `holding`, at most OPTIONS_PER_DEMAND, fewest GPUs first."""
+    """Positions in `holding`, at most `most`, fewest GPUs first."""
     capacity = np.array([search.most.load[row] for row in holding]) * replicas / peak
     speed = search.most.alone.tokens_s[list(holding)]
     precision = np.array([search.ways[row].form.bytes_per_weight for row in holding])
@@ -252,7 +254,7 @@ def _non_dominated(
             )
             for other in kept
         ]
-        if all(better) and len(kept) < OPTIONS_PER_DEMAND:
+        if all(better) and len(kept) < most:
             kept.append(at)
     yield from kept
 

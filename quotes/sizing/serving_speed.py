@@ -1,6 +1,6 @@
 """Language services timed as arrays: memory of every way to run one, what its users see, and the most it holds."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Hashable, Mapping, Sequence
 from dataclasses import dataclass, fields, replace
 
 import numpy as np
@@ -13,9 +13,10 @@ from quotes.sizing.arrays import Numbers
 from quotes.sizing.assumptions import Assumptions
 from quotes.sizing.batching import Load, Scheduling, Steady, steady_state, tokens_per_step
 from quotes.sizing.calibration import Calibration
-from quotes.sizing.evidence import Run, shift_of
+from quotes.sizing.evidence import NOTHING_MEASURED, Run, shift_of
 from quotes.sizing.forward import Machine, ModelShape, Overheads, Spread, model_shape
 from quotes.sizing.intervals import Interval, intervals_of
+from quotes.sizing.kernels import Columns
 from quotes.sizing.layouts import Way, kv_bytes
 from quotes.sizing.machines import (
     Choice,
@@ -153,14 +154,21 @@ def fleet_of(
     calibration: Calibration,
 ) -> Fleet:
     """Kernel rates and intervals of the ways that fit."""
-    shapes = {key: model_shape(arch, FORMATS[key]) for key in {way.form.key for way in selected}}
     choices, intervals, shifts = [], [], []
+    table, signature = calibration.evidence_table, shape_signature(arch)
+    known = {
+        number
+        for number in {way.accelerator for way in selected}
+        if table.rows_of(signature, silicon(accelerators[number].name, accelerators[number].form_factor))
+    }
     for way in selected:
         accelerator = accelerators[way.accelerator]
         choice = machine_for(
             accelerator, arch, way.form, kv_bytes(way.kv_format), service.engine, way.gpus, calibration
         )
-        shift = shift_of(run_of(way, service, arch, accelerator), calibration)
+        shift = NOTHING_MEASURED
+        if way.accelerator in known:
+            shift = shift_of(run_of(way, service, arch, accelerator), calibration)
         choices.append(choice)
         shifts.append(shift)
         intervals.append(
@@ -170,8 +178,8 @@ def fleet_of(
         )
     small = np.array([calibration.factors(choice.generation).small for choice in choices])
     return Fleet(
-        shape=ModelShape.stack([shapes[way.form.key] for way in selected]),
-        machine=Machine.stack([choice.machine for choice in choices]),
+        shape=_stacked([way.form.key for way in selected], lambda key: model_shape(arch, FORMATS[key])),
+        machine=_stacked([id(choice) for choice in choices], {id(c): c.machine for c in choices}.__getitem__),
         over=overheads_for(calibration.engine(service.engine), calibration.shared, small),
         sched=scheduling_for(calibration.engine(service.engine), calibration.shared),
         spread=Spread(*np.array([(way.tp, way.dp, way.ep) for way in selected], float).T),
@@ -183,6 +191,13 @@ def fleet_of(
         choices=tuple(choices),
         intervals=tuple(intervals),
     )
+
+
+def _stacked[K: Hashable, T: Columns](keys: Sequence[K], make: Callable[[K], T]) -> T:
+    """One row per key, made once per different key."""
+    places = {key: place for place, key in enumerate(dict.fromkeys(keys))}
+    rows = [make(key) for key in places]
+    return type(rows[0]).stack(rows).take(np.array([places[key] for key in keys], np.intp))
 
 
 def run_of(
