@@ -28,6 +28,8 @@ ADAPTERS = frozenset({"lora", "qlora"})
 # hardly depends on any single one.
 STACK, MODEL, GPU, GENERATION, PRECISION, KIND, EXPERTS, SHARDING = 2.0, 1.2, 0.7, 1.0, 0.7, 1.0, 1.5, 0.5
 OCTAVE_SEQUENCE, OCTAVE_GPUS, OCTAVE_SIZE, HALF_YEAR = 0.25, 0.15, 0.1, 0.3
+# Memory is arithmetic: only a run that is nearly the same says something about it.
+SHARPNESS: Mapping[Kind, float] = {"speed": 1.0, "memory": 4.0, "device": 4.0}
 CAUTION = 0.4  # weight of 'no error' against the runs found
 ERROR_MAX = 0.6  # a single run may claim no more, in logarithms
 
@@ -96,12 +98,12 @@ def distances(planned: Table, known: Table) -> Vector:
     return differs @ _NAME_WEIGHTS + apart @ _NUMBER_WEIGHTS
 
 
-def shifts(planned: Table, known: Table, errors: Vector, counts: Vector) -> Vector:
+def shifts(planned: Table, known: Table, errors: Vector, counts: Vector, quantity: Kind) -> Vector:
     """Logarithmic correction of each planned run from the errors (log of measured over formula) of known ones.
 
     `counts`: how many runs of one series stand behind each known run; a long series does not outvote a short one.
     """
-    weights = np.exp(-distances(planned, known)) * counts**-0.7
+    weights = np.exp(-SHARPNESS[quantity] * distances(planned, known)) * counts**-0.7
     clipped = np.clip(errors, -ERROR_MAX, ERROR_MAX)
     return (weights @ clipped) / (weights.sum(axis=1) + CAUTION)
 
@@ -140,7 +142,7 @@ def shift_of(evidence: tuple[MeasuredRun, ...], quantity: Kind, subjects: Sequen
     known = known_runs(evidence, quantity)
     if not known.runs:
         return np.ones(len(subjects))
-    return np.exp(shifts(table_of(subjects), known.table, known.errors, known.counts))
+    return np.exp(shifts(table_of(subjects), known.table, known.errors, known.counts, quantity))
 
 
 def nearest_runs(evidence: tuple[MeasuredRun, ...], quantity: Kind, subject: Subject) -> Mapping[str, Any]:

@@ -44,6 +44,8 @@ STATES: Mapping[str, States] = {
     "adamw": States(4, 4, 8, transient=4),  # full sharding in mixed precision: everything in 32 bit
     "adamw_main_gradients": States(2, 4, 12, gradients_persist=1),  # Megatron: 6 + 12/dp
     "adamw_deepspeed": States(2, 2, 12, transient=2),  # the 16 bytes of the ZeRO paper
+    "adamw_fp16": States(2, 2, 12, gradients_persist=1),  # gradients accumulated in 16 bit
+    "adamw_bf16_accumulating": States(2, 6, 12, gradients_persist=1),  # 16-bit gradients and their 32-bit sum
     "adamw_pure": States(2, 2, 4, transient=2),  # all 16 bit: 8, and 2 more in the step
     "adamw_8bit": States(2, 2, 2),  # 16-bit weights, 8-bit moments
     "adamw_in_backward": States(2, 0, 4),  # gradients freed layer by layer

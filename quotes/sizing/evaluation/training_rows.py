@@ -126,9 +126,10 @@ def subject_model(name: str, params_b: float | None = None) -> tuple[str, ModelA
 
 
 def gpt_shape(params_b: float) -> ModelArchitecture:
-    """A GPT of `params_b` billion in the proportions of the BLOOM prototypes: hidden 14,336 (6,144 below 40 B)."""
-    hidden = 14_336 if params_b >= 100 else 8_192 if params_b >= 40 else 6_144
-    vocabulary = 150_000
+    """A GPT of `params_b` billion as the trials before BLOOM had it: hidden 14,336 and 250,880 tokens; the older one of
+    52 billion had 8,192 and a GPT-2 vocabulary."""
+    older = params_b == 52
+    hidden, vocabulary = (8_192, 50_304) if older else (14_336, 250_880)
     layers = max(1, round((params_b * 1e9 - vocabulary * hidden) / (12 * hidden**2)))
     return ModelArchitecture(
         key=f"gpt-{params_b:g}b", name=f"GPT {params_b:g}B", layers=layers, hidden=hidden, feed_forward=4 * hidden,
@@ -185,6 +186,7 @@ STACKS: tuple[tuple[str, str], ...] = (
     (r"primus", "primus"),
     (r"fms-acceleration", "hf"),
     (r"answerdotai", "fsdp_qlora"),
+    (r"litgpt", "litgpt"),
 )
 
 
@@ -627,6 +629,9 @@ def _states_of(row: Row, stack: str, method: str) -> States:
     swift = "modelscope/swift" in row["source_locator"]
     if swift or "pure" in text or "bf16-true" in text or "bf16 states" in text:
         return STATES["adamw_pure"]
+    if "bigscience" in row["source_locator"]:
+        # The source: from 28 February on a BF16 optimiser that accumulates in 32 bit, before that 16-bit gradients.
+        return STATES["adamw_bf16_accumulating" if "02-28" in row["notes"] else "adamw_fp16"]
     if stack in {"megatron", "megatron_2021", "primus"}:
         return STATES["adamw_main_gradients"]
     return STATES["adamw_deepspeed" if "zero" in row["sharding"].lower() else "adamw"]
