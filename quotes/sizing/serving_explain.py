@@ -11,7 +11,7 @@ from quotes.sizing.calibration import Calibration
 from quotes.sizing.evidence import Run, badge_for, nearest_evidence
 from quotes.sizing.intervals import Interval
 from quotes.sizing.layouts import Way
-from quotes.sizing.memory import EngineMemory, Pool, Split, engine_memory, graphs_gib
+from quotes.sizing.memory import LARGE_GPU_GIB, EngineMemory, Pool, Split, engine_memory, graphs_gib
 from quotes.sizing.results import Estimate, LoadOption, Speed
 from quotes.sizing.serving_options import estimate, interpolates, spare_replicas
 from quotes.sizing.serving_speed import (
@@ -93,7 +93,11 @@ def _memory_figures(
 ) -> tuple[Figure, ...]:
     budget = memory.budget
     weights = float(budget.weights_gib[0])
-    split = Split(way.tp, 1, way.dp)
+    split = Split(way.tp, 1, way.dp, linked=bool(accelerator.link_gb_s))
+    reported = float(accelerator.memory_gib or 0)
+    batch = 1.0 if reported >= LARGE_GPU_GIB else engine.small_gpu_fraction
+    tokens, sequences = engine.batched_tokens * batch, engine.sampled_sequences * batch
+    collectives = engine.collectives_gib if way.gpus > 1 and split.linked else 0.0
     share_key = {
         Pool.SHARE_OF_TOTAL: "memory_utilisation_fraction",
         Pool.STATIC: "sglang_static_fraction",
@@ -126,8 +130,8 @@ def _memory_figures(
                 "max(sequences × vocabulary × bytes, tokens × layer_width) + expert_workspace + image_reserve"
             ),
             inputs=(
-                _input(noop("Tokens per step"), engine.batched_tokens, "tokens", "assumption", "batched_tokens_count"),
-                _input(noop("Sequences"), engine.sampled_sequences, "", "assumption", "sampled_sequences_count"),
+                _input(noop("Tokens per step"), tokens, "tokens", "assumption", "batched_tokens_count"),
+                _input(noop("Sequences"), sequences, "", "assumption", "sampled_sequences_count"),
                 _input(noop("Vocabulary"), arch.vocabulary, "tokens", CATALOG),
                 _input(noop("Bytes per entry"), engine.logit_bytes, "bytes", "assumption", "logit_bytes"),
             ),
@@ -139,7 +143,7 @@ def _memory_figures(
             formula=noop("context + collectives + graphs"),
             inputs=(
                 _input(noop("Context"), engine.context_gib, "GiB", "assumption", "engine_context_gib"),
-                _input(noop("Collectives"), engine.collectives_gib if way.gpus > 1 else 0.0, "GiB", "assumption",
+                _input(noop("Collectives"), collectives, "GiB", "assumption",
                        "engine_collectives_gib"),
                 _input(noop("Graphs"), float(graphs_gib(arch, engine, split)), "GiB", "assumption", "graph_base_gib"),
             ),
@@ -150,7 +154,7 @@ def _memory_figures(
             value=Quantity(value=float(budget.kv_pool_gib[0]), unit="GiB"),
             formula=pool_formula,
             inputs=(
-                _input(noop("Memory reported by the driver"), float(accelerator.memory_gib or 0), "GiB", CATALOG),
+                _input(noop("Memory reported by the driver"), reported, "GiB", CATALOG),
                 _input(noop("Reserve of the driver"), engine.driver_reserve_gib, "GiB", "assumption",
                        "driver_reserve_gib"),
                 _input(noop("Share for the engine"), engine.share_fraction, "", "assumption", share_key),

@@ -32,9 +32,12 @@ from quotes.sizing.evidence import (
     shift_of,
 )
 from quotes.sizing.intervals import interval_of
+from quotes.sizing.layouts import Way
 from quotes.sizing.machines import Choice, machine_for
+from quotes.sizing.measurements import measured_row
+from quotes.sizing.serving_speed import run_of
 from quotes.sizing.trace import Badge
-from tests.sizing.language import H100, LLAMA_8B, MI300X, catalog, gpu, model
+from tests.sizing.language import H100, LLAMA_8B, MI300X, catalog, gpu, model, service
 from tests.sizing.published import RUNS, TABLES
 
 CALIBRATION = load_calibration()
@@ -155,6 +158,25 @@ def test_badge_and_evidence_follow_the_nearest_runs() -> None:
     nearest = nearest_evidence(run(), known, "tpot")
     assert nearest[0].source == "here"
     assert nearest[0].value.value == pytest.approx(100)
+
+
+def test_measurements_of_ones_own_halve_the_error_of_what_they_describe() -> None:
+    """Somebody runs the model at three loads and finds each step 30 % slower than predicted."""
+    arch, card = model(LLAMA_8B), gpu(MI300X)
+    asked = service(prompt_tokens=1500, output_tokens=400)
+    way = Way(0, FORMATS["bf16"], "bf16", tp=1, dp=1, ep=1)
+    exact = measured_row(way, asked, arch, card, CALIBRATION, concurrency=8, tpot_ms=1.0)
+    truth = 1.3 / exact.tpot_x  # milliseconds: tpot_x is one over the prediction
+    rows = [
+        measured_row(way, asked, arch, card, CALIBRATION, concurrency=8, tpot_ms=truth, ttft_ms=200)
+        for _ in range(3)
+    ]
+    assert rows[0].tpot_x == pytest.approx(1.3)
+    assert rows[0].ttft_x > 0
+    assert exact.ttft_x == 0
+    known = CALIBRATION.with_rows(rows, ["our own"])
+    shifted = shift_of(run_of(way, asked, arch, card), known)
+    assert 1.3**0.5 < shifted.tpot < 1.3
 
 
 def test_forgetting_what_was_looked_up_with_other_constants() -> None:
