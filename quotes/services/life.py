@@ -10,6 +10,7 @@ from django.db import transaction
 from django.utils import timezone
 from django.utils.translation import gettext as _
 
+from configurator.formats import money
 from quotes.models import EventKind, NumberSequence, Paper, Quote, QuoteLine, QuoteStatus
 from quotes.models.quote import LINK_AFTER_ACCEPTANCE, LINK_AFTER_VALIDITY, new_link_expiry, new_token
 from quotes.pricing.money import OfferMode, VatMode
@@ -71,7 +72,9 @@ def _vat_obstacles(quote: Quote, lines: list[QuoteLine], on: date) -> Iterator[s
         yield refusal.sentence
         return
     if rate.from_net_eur is not None and quote.net_eur < rate.from_net_eur:
-        yield _("This kind of VAT applies from € %(amount)s only.") % {"amount": rate.from_net_eur}
+        yield _("This kind of VAT applies from %(amount)s only.") % {
+            "amount": money(rate.from_net_eur, "round")
+        }
     if mode is VatMode.EU_BUSINESS:
         if not is_vat_id(quote.vat_id, quote.country):
             yield _("A sale to a business in another EU country needs the customer's VAT number.")

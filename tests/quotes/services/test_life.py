@@ -161,7 +161,7 @@ def test_reverse_charge_is_for_loose_processors_from_ten_thousand_euro(make_quot
     line.unit_eur, line.quantity = Decimal("99.99"), 100
     line.save()
     services.refresh_total(quote)
-    assert services.obstacles(quote) == ["This kind of VAT applies from € 10000.00 only."]
+    assert services.obstacles(quote) == ["This kind of VAT applies from €10,000 only."]
     line.unit_eur = Decimal(100)
     line.save()
     services.refresh_total(quote)
