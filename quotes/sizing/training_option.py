@@ -1,5 +1,6 @@
 """From a chosen candidate to a load option: memory bar, host, findings; and the refusals with what would help."""
 
+from collections.abc import Sequence
 from typing import Literal, NamedTuple
 
 import numpy as np
@@ -25,8 +26,9 @@ from quotes.sizing.trace import Badge, Finding, Severity
 from quotes.sizing.training_calibration import TrainingCalibration
 from quotes.sizing.training_hardware import TrainingGpu
 from quotes.sizing.training_layouts import RECOMPUTES, SHARDINGS, Grid
-from quotes.sizing.training_memory import GIB
+from quotes.sizing.training_memory import GIB, TrainingMemory
 from quotes.sizing.training_plan import (
+    FSDP,
     FULL,
     STACK,
     Machines,
@@ -44,7 +46,7 @@ HOST_BYTES_PER_PARAM = (
     25  # in mixed precision: 18, and 40 % for pinned buffers (DeepSpeed's estimator takes 50 %)
 )
 TRAINING_STACKS = frozenset({"cuda", "rocm", "gaudi", "tpu", "neuron"})
-LONG_SEQUENCE = 16_384
+LONG_SEQUENCE = 2048
 SAVED_AT_LEAST_H = (0.25, 4.0)  # nobody saves more often, or leaves more than half a working day unsaved
 LEAST_NVME_TB = 0.5
 
@@ -248,41 +250,61 @@ def refused_speed(plan: Plan, accelerator: AcceleratorSpec, gpus: int, hours: fl
 
 
 def refused_memory(
-    plan: Plan, accelerator: AcceleratorSpec, gpu: TrainingGpu, count: int, memory: Spread,
-    calibration: TrainingCalibration,
+    plan: Plan, accelerator: AcceleratorSpec, gpu: TrainingGpu, counts: Sequence[int], spread: Spread,
+    assumptions: Assumptions, calibration: TrainingCalibration,
 ) -> Refusal:  # fmt: skip
-    """It does not fit even spread over `count` GPUs with everything recomputed: by how much, and what would help."""
-    sharding = SHARDINGS.index("fsdp" if count > 1 else "none")
-    values = (count, 1, 1, count, 1, sharding, 1, FULL)
-    layout = Grid(np.array([0]), *(np.array([float(value)]) for value in values))
-    device = memory_of(plan, layout, calibration, "chunked").device(calibration.memory_factors(STACK))
+    """It does not fit on any of `counts` GPUs with everything recomputed: by how much, and what would help."""
+    # More GPUs than sequences in a step have nothing to do.
+    sequences = plan.step_tokens / plan.job.sequence_tokens
+    count = max((count for count in counts if count <= sequences), default=counts[0])
+    gpus = np.array([float(count), float(counts[-1])])
+    one = np.ones(2)
+    sharding = np.where(gpus > 1, float(FSDP), float(SHARDINGS.index("none")))
+    layout = Grid(np.zeros(2, int), gpus, one, one, gpus, one, sharding, one, FULL * one)
+    memory = memory_of(plan, layout, calibration, "chunked")
+    least, with_more = memory.device(calibration.memory_factors(STACK)) / GIB * float(spread.high[0])
+    usable = gpu.memory_gib * (1 - assumptions.training_memory_reserve_fraction)
     reason = Message.of(
-        noop("The job needs about {needed} per GPU even spread over {count}; the card has {available}."),
-        needed=Quantity(value=float(device[0]) / GIB * float(memory.high[0]), unit="GiB", digits=3),
+        noop("The job needs about {needed} per GPU even spread over {count}; the card offers {available}."),
+        needed=Quantity(value=float(least), unit="GiB", digits=3),
         count=count,
-        available=Quantity(value=gpu.memory_gib, unit="GiB", digits=3),
+        available=Quantity(value=usable, unit="GiB", digits=3),
     )
-    return _refusal(accelerator, plan, "memory", reason, _knob(plan))
-
-
-def _knob(plan: Plan) -> Message:
-    """The change that helps most when a job does not fit."""
-    job = plan.job
-    if job.sequence_tokens >= LONG_SEQUENCE:
-        return Message.of(noop("Possible with shorter sequences, or by splitting the sequence over GPUs."))
-    if job.method is Method.QLORA:
-        return Message.of(noop("Possible with a smaller model or a larger GPU."))
-    if job.method is Method.LORA:
-        return Message.of(noop("Possible with QLoRA: the frozen model in 4 bit takes about a quarter."))
-    if job.optimizer == "adamw":
-        return Message.of(
-            noop(
-                "Possible with an 8-bit optimiser, with LoRA, or with states kept in host memory at a loss of speed."
-            )
+    if with_more <= usable < least:
+        text = noop(
+            "Possible with {count} sequences per optimiser step, so that more GPUs share the training states."
         )
-    return Message.of(
-        noop("Possible with LoRA or QLoRA, which train a small addition instead of the whole model.")
-    )
+        change = Message.of(text, count=counts[-1])
+    else:
+        change = _saving(plan, memory)
+    return _refusal(accelerator, plan, "memory", reason, change)
+
+
+def _saving(plan: Plan, memory: TrainingMemory) -> Message:
+    """The change that saves most; it depends on what takes the memory (of the first entry)."""
+    job = plan.job
+    states = float((memory.weights + memory.gradients + memory.optimizer)[0])
+    working, gathered = float((memory.activations + memory.logits)[0]), float(memory.gathered[0])
+    if working >= max(states, gathered) and job.sequence_tokens >= LONG_SEQUENCE:
+        text = noop("Less is needed with shorter sequences, or with the sequence split over GPUs.")
+    elif gathered >= max(states, working) and not plan.frozen:
+        text = noop("Less is needed on GPUs with a fast link, over which one layer can be split.")
+    elif job.method is Method.QLORA:
+        text = noop("Possible with a smaller model or a larger GPU.")
+    elif job.method is Method.LORA:
+        text = noop("Less is needed with QLoRA: the frozen model in 4 bit takes about a quarter.")
+    elif job.optimizer == "adamw":
+        text = noop(
+            "Less is needed with an 8-bit optimiser, with LoRA, or with the states in host memory: about {ram} for the "
+            "whole job, and slower steps."
+        )
+        host = Quantity(value=plan.model.params * HOST_BYTES_PER_PARAM / 1e9, unit="GB", digits=2)
+        return Message.of(text, ram=host)
+    else:
+        text = noop(
+            "Less is needed with LoRA or QLoRA, which train a small addition instead of the whole model."
+        )
+    return Message.of(text)
 
 
 def _refusal(

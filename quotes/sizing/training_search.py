@@ -109,7 +109,7 @@ def training_options(
             )
         elif counts[index]:
             answers[accelerator.sku] = refused_memory(
-                plan, accelerator, gpu, counts[index][-1], memory, calibration
+                plan, accelerator, gpu, counts[index], memory, assumptions, calibration
             )
         else:
             answers[accelerator.sku] = refused_speed(
