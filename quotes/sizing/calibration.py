@@ -70,7 +70,8 @@ class Residual(Frozen):
 class Widening(Frozen):
     """Factors on the logarithmic width of an interval outside what was measured."""
 
-    generation_borrowed: float
+    generation_unserved: float  # only tables of its throughput, or only kernels, were measured
+    generation_unmeasured: float  # nothing was
     structure_unknown: float
     pcie_parallel: float
 
@@ -136,6 +137,7 @@ class Calibration(Frozen):
     residuals: tuple[Residual, ...]
     widening: Widening
     serving_generations: tuple[str, ...] = ()  # on which serving runs were measured
+    table_generations: tuple[str, ...] = ()  # of which throughput tables were published
     fitted_pairs: tuple[str, ...] = ()  # "model|GPU" of the throughput tables that were fitted
     sources: tuple[str, ...] = ()  # of the evidence
     curves: tuple[Curve, ...]

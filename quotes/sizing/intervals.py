@@ -27,20 +27,26 @@ def interval_of(
     """The residual interval of `engine`, widened for a pair, generation, structure or link that was not measured."""
     residual, widen = calibration.residual(metric, engine, pair_seen), calibration.widening
     exponent = 1.0
-    if not choice.exact and not pair_seen:
-        exponent *= widen.generation_borrowed
-    if not standard and not pair_seen:
-        exponent *= widen.structure_unknown
-    if choice.link == "pcie" and gpus > 1 and not pair_seen:
-        exponent *= widen.pcie_parallel
+    if not pair_seen:
+        exponent *= _generation_factor(calibration, choice)
+        exponent *= 1.0 if standard else widen.structure_unknown
+        exponent *= widen.pcie_parallel if choice.link == "pcie" and gpus > 1 else 1.0
     return Interval(residual.low**exponent, residual.high**exponent)
+
+
+def _generation_factor(calibration: Calibration, choice: Choice) -> float:
+    if choice.exact and choice.generation in calibration.serving_generations:
+        return 1.0
+    if choice.generation in (*calibration.serving_generations, *calibration.table_generations):
+        return calibration.widening.generation_unserved
+    return calibration.widening.generation_unmeasured
 
 
 def intervals_of(
     calibration: Calibration, engine: str, choice: Choice, pair_seen: bool, standard: bool, gpus: int
 ) -> tuple[Interval, Interval, Interval]:
     """Of the time to first token, the time per token and the throughput; looked up once per kind of way."""
-    key = ("intervals", engine, choice.exact, choice.link, pair_seen, standard, gpus > 1)
+    key = ("intervals", engine, choice.exact, choice.generation, choice.link, pair_seen, standard, gpus > 1)
     if key not in calibration.machines:
         calibration.machines[key] = tuple(
             interval_of(calibration, metric, engine, choice, pair_seen, standard, gpus) for metric in METRICS

@@ -164,7 +164,7 @@ def speed_refusal(
     """No number of replicas helps: a single request is too slow already."""
     if short.misses_tokens:
         reason = Message.of(
-            noop("A single user would get {speed} on {gpus}, below the {target} that you ask for."),
+            noop("A single user may get no more than {speed} on {gpus}, below the {target} that you ask for."),
             speed=Quantity(value=short.tokens_s, unit="tokens/s", digits=2),
             gpus=Quantity(value=short.gpus, unit="GPUs", digits=4),
             target=Quantity(value=targets.tokens_s, unit="tokens/s", digits=2),
@@ -176,7 +176,7 @@ def speed_refusal(
     elif short.misses_ttft:
         reason = Message.of(
             noop(
-                "The first token of a single request takes {time} on {gpus}, above the {target} that you ask for."
+                "The first token of a single request may take {time} on {gpus}, above the {target} that you ask for."
             ),
             time=Quantity(value=short.ttft_s, unit="s", digits=2),
             gpus=Quantity(value=short.gpus, unit="GPUs", digits=4),

@@ -14,7 +14,7 @@ from quotes.sizing.calibration import load_calibration
 from quotes.sizing.evaluation import CASES as CASE_MODULES
 from quotes.sizing.evaluation import EVALUATORS, accuracy, serving_disagg, serving_measured, serving_memory
 from quotes.sizing.evaluation import cases as worked_cases
-from quotes.sizing.evaluation import serving_throughput as tables
+from quotes.sizing.evaluation import serving_tables as tables
 from quotes.sizing.evaluation.base import Context, PredictedRow
 from quotes.sizing.evaluation.conditions import conditions_of
 from quotes.sizing.evaluation.names import OutOfScope, find_accelerator, find_model
@@ -52,7 +52,11 @@ def test_every_run_is_answered_in_three_metrics_within_reason() -> None:
         assert row.low is not None
         assert row.high is not None
         assert row.low < float(row.predicted or 0) < row.high
-    for metric, limit in (("tpot_ms", 15), ("output_tokens_s_per_gpu", 15), ("ttft_ms", 60)):  # fits of a dozen rows
+    for metric, limit in (
+        ("tpot_ms", 15),
+        ("output_tokens_s_per_gpu", 15),
+        ("ttft_ms", 60),
+    ):  # fits of a dozen rows
         errors = errors_of([row for row in found if row.metric == metric])
         assert errors is not None
         assert errors.median_pct < limit

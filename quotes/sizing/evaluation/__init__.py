@@ -14,7 +14,7 @@ _HERE = "quotes.sizing.evaluation"
 EVALUATORS: Mapping[str, str] = {
     "serving_measured": f"{_HERE}.serving_measured:predict_rows",
     "serving_measured_disagg": f"{_HERE}.serving_disagg:predict_rows",
-    "serving_throughput": f"{_HERE}.serving_throughput:predict_rows",
+    "serving_throughput": f"{_HERE}.serving_tables:predict_rows",
     "serving_memory": f"{_HERE}.serving_memory:predict_rows",
     "training_throughput": f"{_HERE}.training:predict_throughput_rows",
     "training_memory": f"{_HERE}.training:predict_memory_rows",

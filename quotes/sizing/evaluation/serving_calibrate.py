@@ -30,7 +30,7 @@ from quotes.sizing.evaluation.serving_rows import (
     table_of,
     throughput_per_gpu,
 )
-from quotes.sizing.evaluation.serving_throughput import Question, questions_of
+from quotes.sizing.evaluation.serving_throughput import Question, answer_all, questions_of
 from quotes.sizing.evidence import FADING, fading_mean
 from quotes.sizing.machines import shape_signature, silicon
 
@@ -78,6 +78,9 @@ def fitted(
         },
         residuals=residuals,
         serving_generations=tuple(generations),
+        table_generations=tuple(
+            sorted({answer.choice.generation for answer in answer_all(questions, context)})
+        ),
         fitted_pairs=tuple(sorted({tables_fit.pair(question) for question in questions})),
         sources=(),
         evidence_columns=tuple(MeasuredRow.model_fields),

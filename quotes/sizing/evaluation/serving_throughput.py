@@ -1,4 +1,4 @@
-"""Predicting published throughput and latency tables with the same speed model.
+"""Reading published throughput and latency tables as questions to the same speed model.
 
 Vendor tables run an engine flat out with tuned settings; MLPerf also within latency limits, on its own data sets.
 What a row leaves open (batch, layout, lengths of a data set) is searched for or taken from the benchmark's rules.
@@ -15,10 +15,8 @@ from numpy.typing import NDArray
 from catalog.specs import ModelArchitecture
 from quotes.sizing.architecture import FORMATS, WeightFormat, legal_tp
 from quotes.sizing.batching import steady_state
-from quotes.sizing.calibration import Metric
-from quotes.sizing.evaluation.base import Context, PredictedRow, Row
+from quotes.sizing.evaluation.base import Context, Row
 from quotes.sizing.evaluation.conditions import Conditions
-from quotes.sizing.evaluation.local_engine import LOCAL_ENGINE, predict_local
 from quotes.sizing.evaluation.names import OutOfScope, find_accelerator
 from quotes.sizing.evaluation.serving_rows import (
     Run,
@@ -27,11 +25,9 @@ from quotes.sizing.evaluation.serving_rows import (
     published_architecture,
     table_of,
 )
-from quotes.sizing.intervals import interval_of
 from quotes.sizing.layouts import expert_groups, kv_format_for
 from quotes.sizing.machines import Choice, MissingFigure, machine_for, supports
 from quotes.sizing.memory import Split, weights_gib
-from quotes.sizing.trace import Badge
 
 type Values = NDArray[np.float64]
 
@@ -39,7 +35,6 @@ TUNED = "trtllm_tuned"
 NEARLY_FULL = (
     0.85  # of what a system carries; at a higher arrival rate the wait depends on how long the run lasted
 )
-TABLES = "tables"  # key of the residuals
 LOADS = (1, 2, 4, 8, 16, 32, 64, 128, 256, 512, 1024, 2048, 4096)  # requests per replica that are tried
 OFFLINE_CHUNK = 16_384  # tokens per step of a tuned offline run
 
@@ -81,22 +76,6 @@ class Question(NamedTuple):
     limits: tuple[float, float] | None = None  # seconds to first token, milliseconds per token
 
 
-def predict_rows(rows: list[dict[str, str]], context: Context) -> Iterator[PredictedRow]:
-    """One prediction or refusal per row."""
-    local = [row for row in rows if row["engine"].lower().startswith(LOCAL_ENGINE)]
-    for row in local:
-        try:
-            yield predict_local(row, context)
-        except MissingFigure as missing:
-            yield _refused(row, str(missing.message))
-        except OutOfScope as reason:
-            yield _refused(row, str(reason))
-    engines = [row for row in rows if not row["engine"].lower().startswith(LOCAL_ENGINE)]
-    questions, refused = questions_of(engines, context)
-    yield from (_refused(row, reason) for row, reason in refused)
-    yield from answers(questions, context)
-
-
 def questions_of(rows: Iterable[Row], context: Context) -> tuple[list["Question"], list[tuple[Row, str]]]:
     """What can be predicted, and (row, reason) of the rest."""
     questions: list[Question] = []
@@ -111,19 +90,6 @@ def questions_of(rows: Iterable[Row], context: Context) -> tuple[list["Question"
         except (KeyError, ValueError) as error:
             refused.append((row, f"The row cannot be read: {error}."))
     return questions, refused
-
-
-def _refused(row: Row, reason: str) -> PredictedRow:
-    return PredictedRow(
-        row["id"], "value", _value(row), refused=reason, model=row.get("model", ""), gpu=row.get("gpu", "")
-    )
-
-
-def _value(row: Row) -> float | None:
-    try:
-        return float(row["value"])
-    except (KeyError, ValueError):
-        return None
 
 
 # ── reading a row ───────────────────────────────────────────────────────────────────────────────────────────────
@@ -367,30 +333,6 @@ def answer_all(questions: Sequence[Question], context: Context) -> list[Answer]:
         found.append(Answer(best, table.choices[first]))
         first += len(question.runs)
     return found
-
-
-def answers(questions: Sequence[Question], context: Context) -> Iterator[PredictedRow]:
-    """Predictions with their intervals."""
-    for question, answer in zip(questions, answer_all(questions, context), strict=True):
-        if answer.value is None:
-            yield _refused(question.row, "The load is beyond what the system carries: only its queue grows.")
-            continue
-        run, choice = question.runs[0], answer.choice
-        kind: Metric = "ttft" if question.metric.startswith("ttft") else "throughput"
-        interval = interval_of(
-            context.calibration, kind, TABLES, choice, False, run.arch.standard_structure, run.tp * run.dp
-        )
-        yield PredictedRow(
-            id=question.row["id"],
-            metric="value",
-            measured=_value(question.row),
-            predicted=answer.value,
-            low=answer.value * interval.low,
-            high=answer.value * interval.high,
-            badge=str(Badge.INTERPOLATED if choice.exact else Badge.EXTRAPOLATED),
-            model=question.row["model"],
-            gpu=question.row["gpu"],
-        )
 
 
 def outcome(question: Question, at: int, replica: Replica) -> float | None:

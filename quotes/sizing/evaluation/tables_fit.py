@@ -49,6 +49,18 @@ def with_values(calibration: Calibration, found: Sequence[Parameter], values: Ve
     return calibration.changed(engines=engines, generations=generations)
 
 
+def values_of(calibration: Calibration) -> Vector:
+    """Logarithms of the constants as they are in `calibration`."""
+    found = []
+    for parameter in parameters():
+        if parameter.owner in calibration.engines:
+            owner: object = calibration.engines[parameter.owner]
+        else:
+            owner = calibration.factors(parameter.owner)
+        found.append(np.log(getattr(owner, parameter.field)))
+    return np.array(found)
+
+
 def campaign(question: Question) -> str:
     """Rows that were measured together: one table, model and GPU."""
     return "|".join(question.row[name] for name in ("source_title", "model", "gpu"))
