@@ -2,8 +2,12 @@
 
 from collections.abc import Mapping
 
+import numpy as np
+from numpy.typing import NDArray
+
 from catalog.quantity import Frozen
 from catalog.specs import AcceleratorSpec, FormFactor
+from quotes.sizing.arrays import Numbers
 
 # Watts per dense 16-bit TFLOPS of the part that stands for its generation (data sheets): A100 SXM, H100 SXM, B200, …
 NOMINAL_WATTS: Mapping[str, float] = {
@@ -11,6 +15,8 @@ NOMINAL_WATTS: Mapping[str, float] = {
     "blackwell ultra": 0.5, "blackwell workstation": 1.28, "cdna3": 0.574, "cdna4": 0.56,
 }  # fmt: skip
 POWER_SHARE_RANGE = (0.4, 1.5)
+MOST_OF_PEAK = 0.92  # no training kernel was seen to do better
+FP8_OVER_BF16 = 2.05  # data sheets of some cards give four times, which holds for 16-bit accumulation only
 
 
 class TrainingGpu(Frozen):
@@ -45,8 +51,13 @@ class TrainingGpu(Frozen):
         if precision == "nvfp4" and self.fp4_tflops:
             return self.fp4_tflops
         if precision in {"fp8", "mxfp8", "nvfp4"} and self.fp8_tflops:
-            return self.fp8_tflops
+            return min(self.fp8_tflops, FP8_OVER_BF16 * self.bf16_tflops)
         return self.bf16_tflops
+
+
+def share_of_peak(fitted: Numbers, power_share: Numbers, exponent: float) -> NDArray[np.float64]:
+    """Share of the data-sheet rate that kernels reach: of the generation, corrected for the power of the part."""
+    return np.minimum(np.asarray(fitted, float) * np.asarray(power_share, float) ** exponent, MOST_OF_PEAK)
 
 
 def generation_of(accelerator: AcceleratorSpec) -> str:

@@ -16,7 +16,7 @@ from quotes.sizing.goodput import goodput
 from quotes.sizing.results import LoadOption, TrainingRecipe
 from quotes.sizing.training_calibration import TrainingCalibration
 from quotes.sizing.training_evidence import Subject, shift_of
-from quotes.sizing.training_hardware import TrainingGpu, training_gpu
+from quotes.sizing.training_hardware import TrainingGpu, share_of_peak, training_gpu
 from quotes.sizing.training_layouts import RECOMPUTES, SHARDINGS, Grid
 from quotes.sizing.training_memory import (
     LOSSES,
@@ -38,6 +38,7 @@ type Vector = NDArray[np.float64]
 HOURS_PER_WEEK = 168
 HOURS_PER_MONTH = 730
 STACK = "typical"  # a customer's software is not known: the middle of the current families
+USUAL_SERVER = 8  # GPUs
 BASE_BYTES = {Method.QLORA: 0.53}  # NF4 with double quantisation, absmax in 8 bit
 METHODS = {Method.PRE_TRAIN: "pretrain", Method.FULL: "full", Method.LORA: "lora", Method.QLORA: "qlora"}
 FSDP, ZERO1 = SHARDINGS.index("fsdp"), SHARDINGS.index("zero1")
@@ -136,15 +137,15 @@ def machines_of(gpus: Sequence[TrainingGpu], precision: str, calibration: Traini
     """`precision` where the chip has it, else 16 bit."""
     used = tuple(precision if gpu.fp8_tflops else "bf16" for gpu in gpus)
     rates = [calibration.rates(gpu.generation) for gpu in gpus]
-    clocks = [gpu.power_share**calibration.speed.power for gpu in gpus]
-    each = list(zip(gpus, used, rates, clocks, strict=True))
+    power = np.array([gpu.power_share for gpu in gpus])
+    peaks = np.array([gpu.peak_tflops(kind) for gpu, kind in zip(gpus, used, strict=True)]) * 1e12
+    products = np.array([rate.product(kind) for rate, kind in zip(rates, used, strict=True)])
+    attention = np.array([rate.attention for rate in rates])
     columns = {
-        "matrix_flops_s": [
-            gpu.peak_tflops(kind) * 1e12 * rate.product(kind) * clock for gpu, kind, rate, clock in each
-        ],
-        "attention_flops_s": [
-            gpu.bf16_tflops * 1e12 * rate.attention * clock for gpu, _, rate, clock in each
-        ],
+        "matrix_flops_s": peaks * share_of_peak(products, power, calibration.speed.power),
+        "attention_flops_s": np.array([gpu.bf16_tflops for gpu in gpus])
+        * 1e12
+        * share_of_peak(attention, power, calibration.speed.power),
         "memory_b_s": [gpu.memory_bandwidth_gb_s * 1e9 for gpu in gpus],
         "link_b_s": [(gpu.link_gb_s / 2 or gpu.pcie_gb_s) * 1e9 for gpu in gpus],
         "domain": [gpu.link_domain if gpu.link_gb_s else 1 for gpu in gpus],
@@ -170,7 +171,7 @@ def subject_of_plan(plan: Plan, gpu: TrainingGpu, precision: str) -> Subject:
     return Subject(
         model=plan.arch.key, params_b=plan.model.params / 1e9, expert=plan.model.experts > 0, gpu=gpu.name,
         generation=gpu.generation, stack=STACK, method=plan.method, precision=precision, sharding="fsdp",
-        sequence_tokens=plan.job.sequence_tokens, gpus=gpu.node_gpus, software_age_months=plan.software_age_months,
+        sequence_tokens=plan.job.sequence_tokens, gpus=USUAL_SERVER, software_age_months=plan.software_age_months,
     )  # fmt: skip
 
 

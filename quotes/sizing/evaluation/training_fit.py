@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 
 from quotes.sizing.evaluation.training_rows import Run
 from quotes.sizing.training_calibration import GenerationRates
+from quotes.sizing.training_hardware import share_of_peak
 from quotes.sizing.training_memory import Batch, Split
 from quotes.sizing.training_model import TrainedModel, trained_model
 from quotes.sizing.training_speed import Chip, SpeedFactors, TokenTime, Work, token_time
@@ -118,10 +119,9 @@ def time_table(
 ) -> TokenTime:
     """Seconds per token and GPU of every run, from efficiencies given per run."""
     hardware = table.hardware
-    clock = hardware["power"] ** factors.power
     chip = Chip(
-        matrix_flops_s=hardware["peak"] * products * clock,
-        attention_flops_s=hardware["bf16"] * attention * clock,
+        matrix_flops_s=hardware["peak"] * share_of_peak(products, hardware["power"], factors.power),
+        attention_flops_s=hardware["bf16"] * share_of_peak(attention, hardware["power"], factors.power),
         memory_b_s=hardware["memory"],
         link_b_s=hardware["link"],
         domain=hardware["domain"],
