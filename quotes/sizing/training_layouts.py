@@ -27,7 +27,6 @@ RECOMPUTES: tuple[Recompute, ...] = (
 )  # each slower and smaller than the one before
 PIPELINES = (1, 2, 4, 8, 16)
 NODE_STEPS = (1, 2, 3, 4, 6, 8, 12, 16, 24, 32, 48, 64, 96, 128, 192, 256, 384, 512, 1024, 2048)
-SIZES_ABOVE_NEED = 8  # sizes looked at beyond the first that could meet the deadline at full peak
 
 _RECOMPUTE, _MICRO = (
     axis.ravel() for axis in np.meshgrid(range(len(RECOMPUTES)), MICRO_BATCHES, indexing="ij")

@@ -254,37 +254,37 @@ def refused_memory(
     assumptions: Assumptions, calibration: TrainingCalibration,
 ) -> Refusal:  # fmt: skip
     """It does not fit on any of `counts` GPUs with everything recomputed: by how much, and what would help."""
-    # More GPUs than sequences in a step have nothing to do.
-    sequences = plan.step_tokens / plan.job.sequence_tokens
-    count = max((count for count in counts if count <= sequences), default=counts[0])
-    gpus = np.array([float(count), float(counts[-1])])
-    one = np.ones(2)
+    gpus = np.array(counts, float)
+    one = np.ones(gpus.size)
     sharding = np.where(gpus > 1, float(FSDP), float(SHARDINGS.index("none")))
-    layout = Grid(np.zeros(2, int), gpus, one, one, gpus, one, sharding, one, FULL * one)
+    layout = Grid(np.zeros(gpus.size, int), gpus, one, one, gpus, one, sharding, one, FULL * one)
     memory = memory_of(plan, layout, calibration, "chunked")
-    least, with_more = memory.device(calibration.memory_factors(STACK)) / GIB * float(spread.high[0])
+    needed = memory.device(calibration.memory_factors(STACK)) / GIB * float(spread.high[0])
+    # More GPUs than sequences in a step have nothing to do.
+    chosen = max(int(np.searchsorted(gpus, plan.step_tokens / plan.job.sequence_tokens, side="right")) - 1, 0)
     usable = gpu.memory_gib * (1 - assumptions.training_memory_reserve_fraction)
     reason = Message.of(
         noop("The job needs about {needed} per GPU even spread over {count}; the card offers {available}."),
-        needed=Quantity(value=float(least), unit="GiB", digits=3),
-        count=count,
+        needed=Quantity(value=float(needed[chosen]), unit="GiB", digits=3),
+        count=counts[chosen],
         available=Quantity(value=usable, unit="GiB", digits=3),
     )
-    if with_more <= usable < least:
+    enough = np.flatnonzero(needed <= usable)
+    if enough.size and needed[chosen] > usable:
         text = noop(
             "Possible with {count} sequences per optimiser step, so that more GPUs share the training states."
         )
-        change = Message.of(text, count=counts[-1])
+        change = Message.of(text, count=counts[int(enough[0])])
     else:
-        change = _saving(plan, memory)
+        change = _saving(plan, memory, chosen)
     return _refusal(accelerator, plan, "memory", reason, change)
 
 
-def _saving(plan: Plan, memory: TrainingMemory) -> Message:
-    """The change that saves most; it depends on what takes the memory (of the first entry)."""
+def _saving(plan: Plan, memory: TrainingMemory, index: int) -> Message:
+    """The change that saves most; it depends on what takes the memory of that entry."""
     job = plan.job
-    states = float((memory.weights + memory.gradients + memory.optimizer)[0])
-    working, gathered = float((memory.activations + memory.logits)[0]), float(memory.gathered[0])
+    states = float((memory.weights + memory.gradients + memory.optimizer)[index])
+    working, gathered = float((memory.activations + memory.logits)[index]), float(memory.gathered[index])
     if working >= max(states, gathered) and job.sequence_tokens >= LONG_SEQUENCE:
         text = noop("Less is needed with shorter sequences, or with the sequence split over GPUs.")
     elif gathered >= max(states, working) and not plan.frozen:
