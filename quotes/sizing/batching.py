@@ -10,8 +10,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from quotes.sizing.arrays import Numbers
-from quotes.sizing.forward import Machine, ModelShape, Overheads, Spread, decode_seconds, prefill_seconds
+from quotes.sizing.forward import Machine, Overheads, Spread, decode_seconds, prefill_seconds
 from quotes.sizing.kernels import Columns
+from quotes.sizing.model_shape import ModelShape
 
 type Values = NDArray[np.float64]
 

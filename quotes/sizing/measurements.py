@@ -7,7 +7,7 @@ from configurator.workload import LanguageService
 from quotes.sizing.batching import Load, steady_state
 from quotes.sizing.calibration import Calibration, MeasuredRow
 from quotes.sizing.layouts import Way
-from quotes.sizing.serving_speed import fleet_of, run_of
+from quotes.sizing.serving_fleet import fleet_of, run_of
 
 UNLIMITED = 1e9  # requests that the cache holds: a run that was made ran
 

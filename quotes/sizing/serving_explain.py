@@ -13,18 +13,9 @@ from quotes.sizing.intervals import Interval
 from quotes.sizing.layouts import Way
 from quotes.sizing.memory import LARGE_GPU_GIB, EngineMemory, Pool, Split, engine_memory, graphs_gib
 from quotes.sizing.results import Estimate, LoadOption, Speed
+from quotes.sizing.serving_fleet import Fleet, Memory, fleet_of, memory_of_ways, run_of
 from quotes.sizing.serving_options import estimate, interpolates, spare_replicas
-from quotes.sizing.serving_speed import (
-    Fleet,
-    Memory,
-    Served,
-    Targets,
-    fleet_of,
-    largest_load,
-    memory_of_ways,
-    run_of,
-    serve,
-)
+from quotes.sizing.serving_speed import Served, Targets, largest_load, serve
 from quotes.sizing.trace import Badge, Figure, Input
 
 CATALOG = "catalog"

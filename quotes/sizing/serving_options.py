@@ -37,6 +37,7 @@ from quotes.sizing.results import (
     Refusal,
     Speed,
 )
+from quotes.sizing.serving_fleet import Fleet, Memory, fleet_of, memory_of_ways, run_of
 from quotes.sizing.serving_refusals import (
     Shortfall,
     context_refusal,
@@ -46,18 +47,7 @@ from quotes.sizing.serving_refusals import (
     speed_refusal,
     unmeasured_refusal,
 )
-from quotes.sizing.serving_speed import (
-    Fleet,
-    Largest,
-    Memory,
-    Served,
-    Targets,
-    fleet_of,
-    largest_load,
-    memory_of_ways,
-    run_of,
-    serve_rows,
-)
+from quotes.sizing.serving_speed import Largest, Served, Targets, largest_load, serve_rows
 from quotes.sizing.trace import Badge
 
 type Values = NDArray[np.float64]

@@ -13,7 +13,8 @@ from quotes.sizing.layouts import Way
 from quotes.sizing.results import Refusal
 
 if TYPE_CHECKING:
-    from quotes.sizing.serving_speed import Memory, Targets
+    from quotes.sizing.serving_fleet import Memory
+    from quotes.sizing.serving_speed import Targets
 
 
 class Shortfall(NamedTuple):
@@ -164,7 +165,9 @@ def speed_refusal(
     """No number of replicas helps: a single request is too slow already."""
     if short.misses_tokens:
         reason = Message.of(
-            noop("A single user may get no more than {speed} on {gpus}, below the {target} that you ask for."),
+            noop(
+                "A single user may get no more than {speed} on {gpus}, below the {target} that you ask for."
+            ),
             speed=Quantity(value=short.tokens_s, unit="tokens/s", digits=2),
             gpus=Quantity(value=short.gpus, unit="GPUs", digits=4),
             target=Quantity(value=targets.tokens_s, unit="tokens/s", digits=2),

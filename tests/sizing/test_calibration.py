@@ -35,7 +35,7 @@ from quotes.sizing.intervals import interval_of
 from quotes.sizing.layouts import Way
 from quotes.sizing.machines import Choice, machine_for
 from quotes.sizing.measurements import measured_row
-from quotes.sizing.serving_speed import run_of
+from quotes.sizing.serving_fleet import run_of
 from quotes.sizing.trace import Badge
 from tests.sizing.language import H100, LLAMA_8B, MI300X, catalog, gpu, model, service
 from tests.sizing.published import RUNS, TABLES

@@ -10,16 +10,10 @@ from hypothesis import strategies as st
 from quotes.sizing.architecture import FORMATS, weight_bytes
 from quotes.sizing.batching import Load, Steady, steady_state, tokens_per_step
 from quotes.sizing.calibration import load_calibration
-from quotes.sizing.forward import (
-    Spread,
-    decode_seconds,
-    kernels_per_layer,
-    model_shape,
-    prefill_seconds,
-    scales_activations,
-)
+from quotes.sizing.forward import Spread, decode_seconds, prefill_seconds
 from quotes.sizing.kernels import CurveTable, Link, smooth_max
 from quotes.sizing.machines import machine_for, one_way_gb_s, overheads_for, scheduling_for, silicon
+from quotes.sizing.model_shape import kernels_per_layer, model_shape, scales_activations
 from quotes.sizing.queueing import mean_wait_seconds, required_replicas, wait_quantile_seconds
 from tests.sizing.language import (
     A100,

@@ -30,7 +30,8 @@ from quotes.sizing.evaluation.serving_rows import (
     table_of,
     throughput_per_gpu,
 )
-from quotes.sizing.evaluation.serving_throughput import Question, answer_all, questions_of
+from quotes.sizing.evaluation.serving_throughput import Question, questions_of
+from quotes.sizing.evaluation.table_answers import answer_all
 from quotes.sizing.evidence import FADING, fading_mean
 from quotes.sizing.machines import shape_signature, silicon
 

@@ -34,7 +34,8 @@ from quotes.sizing.evaluation.serving_memory import (
     tokens,
     weight_format_of,
 )
-from quotes.sizing.evaluation.serving_throughput import answer_all, question_of
+from quotes.sizing.evaluation.serving_throughput import question_of
+from quotes.sizing.evaluation.table_answers import answer_all
 from quotes.sizing.layouts import kv_bytes
 from quotes.sizing.machines import MissingFigure
 from quotes.sizing.memory import kv_gib_of_sequence, largest_context_tokens

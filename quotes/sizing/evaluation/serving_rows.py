@@ -15,10 +15,11 @@ from quotes.sizing.calibration import Calibration
 from quotes.sizing.evaluation.base import Context, Row
 from quotes.sizing.evaluation.conditions import Conditions, conditions_of
 from quotes.sizing.evaluation.names import OutOfScope, find_accelerator, find_model
-from quotes.sizing.forward import Machine, ModelShape, Overheads, Spread, model_shape
+from quotes.sizing.forward import Machine, Overheads, Spread
 from quotes.sizing.layouts import kv_bytes, kv_format_for
 from quotes.sizing.machines import Choice, MissingFigure, machine_for, supports
 from quotes.sizing.memory import Split, engine_memory, kv_capacity_sequences, memory_budget
+from quotes.sizing.model_shape import ModelShape, model_shape
 
 type Values = NDArray[np.float64]
 
