@@ -244,6 +244,36 @@ def test_at_the_full_context_the_card_of_a_case_is_too_small() -> None:
     assert found.predicted == 0
 
 
+SERVED = {"workload": "inference", "model": "Llama-3.1-8B", "weight_dtype": "bf16", "gpu": "H100 SXM 80GB", "isl": 1000,
+          "osl": 500, "concurrency": 8, "engine": "vLLM", "max_context": 8192}  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("unit", "least", "most"),
+    [
+        ("ms ttft", 20, 500), ("s mean time to first token", 0.02, 0.5), ("ms per token", 6, 15),
+        ("tokens/s per user", 66, 170), ("output tokens/s", 500, 1400), ("requests", 45, 70), ("GiB KV", 0.99, 1.01),
+        ("GPUs minimum", 1, 1), ("billion parameters", 8, 8.1),
+    ],
+)  # fmt: skip
+def test_units_of_cases(unit: str, least: float, most: float) -> None:
+    case = {"id": "x", "inputs": json.dumps(SERVED), "unit": unit, "numeric_expected": "1"}
+    (found,) = worked_cases.predict_rows([case], CONTEXT)
+    assert not found.refused, found.refused
+    assert least <= float(found.predicted or 0) <= most
+
+
+def test_a_case_with_nonsense_in_it_is_refused() -> None:
+    case = {
+        "id": "x",
+        "inputs": json.dumps({**SERVED, "gpu_count": [1]}),
+        "unit": "KV tokens",
+        "numeric_expected": "1",
+    }
+    (found,) = worked_cases.predict_rows([case], CONTEXT)
+    assert "cannot be read" in found.refused
+
+
 def test_a_case_of_no_known_kind_is_refused() -> None:
     (found,) = worked_cases.predict_rows(
         [{"id": "x", "inputs": '{"colour": "blue"}', "unit": "hue", "numeric_expected": "1"}], CONTEXT

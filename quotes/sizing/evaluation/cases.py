@@ -25,7 +25,10 @@ def answer(
     row: dict[str, str], inputs: dict[str, object], predictors: list[CasePredictor], context: Context
 ) -> PredictedRow:
     for predictor in predictors:
-        found = predictor(row, inputs, context)
+        try:
+            found = predictor(row, inputs, context)
+        except (LookupError, ValueError, TypeError, AttributeError, ArithmeticError) as error:
+            return _refused(row, f"The case cannot be read: {error}.")
         if found is not None:
             return found
     return _refused(row, NOBODY)

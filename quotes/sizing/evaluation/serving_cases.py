@@ -62,7 +62,7 @@ def predict_case(row: Row, inputs: Mapping[str, object], context: Context) -> Pr
         return _told(row, inputs, float(answer(row, inputs, context)))
     except (OutOfScope, MissingFigure) as reason:
         return _told(row, inputs, refused=str(getattr(reason, "message", reason)))
-    except (KeyError, ValueError) as error:
+    except (LookupError, ValueError, TypeError, AttributeError, ArithmeticError) as error:
         return _told(row, inputs, refused=f"The case cannot be read: {error}.")
 
 
@@ -176,6 +176,11 @@ def _bytes_per_token(start: Start) -> float:
     width = kv_bytes(start.kv_format)
     full = kv_bytes_per_token_full(start.arch, width, start.split.tp)
     return float(full + kv_bytes_per_token_sliding(start.arch, width, start.split.tp))
+
+
+def requests_held(row: Row, inputs: Inputs, context: Context) -> float:
+    """Requests of the stated length that the cache holds."""
+    return kv_tokens(row, inputs, context) / float(inputs.get("max_context") or inputs["context"])
 
 
 def bytes_per_token(row: Row, inputs: Inputs, context: Context) -> float:
@@ -305,9 +310,27 @@ def rate(row: Row, inputs: Inputs, context: Context) -> float:
     return _rate(row, inputs, context, "tokens_s_output_total")
 
 
+def first_token_ms(row: Row, inputs: Inputs, context: Context) -> float:
+    return _rate(row, inputs, context, "ttft_mean_ms")
+
+
+def first_token_s(row: Row, inputs: Inputs, context: Context) -> float:
+    return first_token_ms(row, inputs, context) / 1e3
+
+
+def per_token_ms(row: Row, inputs: Inputs, context: Context) -> float:
+    return _rate(row, inputs, context, "tpot_mean_ms")
+
+
+def rate_per_user(row: Row, inputs: Inputs, context: Context) -> float:
+    return 1e3 / per_token_ms(row, inputs, context)
+
+
 def _rate(row: Row, inputs: Inputs, context: Context, metric: str) -> float:
     """As a row of a throughput table: a fixed batch, so many seats, or as many requests as pay."""
-    seats = inputs.get("batch") or inputs.get("max_num_seqs") or inputs.get("concurrency")
+    seats = (
+        inputs.get("batch") or inputs.get("max_num_seqs") or inputs.get("concurrency") or inputs.get("users")
+    )
     engine = str(inputs.get("engine") or "TensorRT-LLM")
     cells = {
         "id": row["id"], "source_title": "TensorRT-LLM" if engine.startswith("TensorRT") else "", "date": "",
@@ -317,7 +340,7 @@ def _rate(row: Row, inputs: Inputs, context: Context, metric: str) -> float:
         "scenario": "offline", "input_len": str(inputs["isl"]), "output_len": str(inputs["osl"]),
         "concurrency_or_batch": str(seats) if seats else "max load", "metric": metric, "value": "0", "notes": "",
     }  # fmt: skip
-    batch = inputs.get("batch")
+    batch = inputs.get("batch") if metric.startswith("tokens") else None
     question = question_of({**cells, "metric": "e2e_latency_s"} if batch else cells, context)
     (answer,) = answer_all([question], context)
     if answer.value is None:
@@ -361,7 +384,12 @@ ANSWERS: tuple[tuple[str, Answer], ...] = (
     (r"output tokens/s", rate),
     (r"ratio of kv memory", kv_memory_ratio),
     (r"bytes per token", bytes_per_token),
-    (r"gib|gib kv|gib per rank|gib with mla|gib of kv", sequence_or_use_gib),
+    (r"gib|gib.*(kv|cache|rank|mla).*", sequence_or_use_gib),
+    (r"(concurrent )?requests( held)?|(full-length )?requests at once", requests_held),
+    (r"ms (mean )?(ttft|time to first token)", first_token_ms),
+    (r"s (mean )?(ttft|time to first token)", first_token_s),
+    (r"ms (tpot|itl|per token|per output token)", per_token_ms),
+    (r"(output )?tokens/s per user", rate_per_user),
     (r"tokens/s", single_stream),
     (r"billion parameters", parameters_b),
     (r"gpus minimum", least_gpus),

@@ -78,7 +78,7 @@ def questions_of(rows: Iterable[Row], context: Context) -> tuple[list["Question"
             refused.append((row, str(missing.message)))
         except OutOfScope as reason:
             refused.append((row, str(reason)))
-        except (KeyError, ValueError) as error:
+        except (KeyError, ValueError, TypeError) as error:
             refused.append((row, f"The row cannot be read: {error}."))
     return questions, refused
 
