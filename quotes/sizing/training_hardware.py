@@ -46,6 +46,16 @@ class TrainingGpu(Frozen):
         least, most = POWER_SHARE_RANGE
         return min(max(self.power_w / self.bf16_tflops / nominal, least), most)
 
+    @property
+    def peer_gb_s(self) -> float:
+        """To a peer that the link joins, one direction; over PCIe without a link."""
+        return self.link_gb_s / 2 or self.pcie_gb_s
+
+    @property
+    def server_gb_s(self) -> float:
+        """To any peer in the same server: bridges that join some cards leave PCIe to the others."""
+        return self.peer_gb_s if self.link_domain >= self.node_gpus else self.pcie_gb_s
+
     def peak_tflops(self, precision: str) -> float:
         """Dense peak of `precision`; the next wider format when the chip lacks it."""
         if precision == "nvfp4" and self.fp4_tflops:

@@ -194,6 +194,9 @@ def _findings(plan: Plan, chosen: Chosen, precision: str, tight: bool) -> tuple[
     if tight:
         text = noop("Memory is tight: watch fragmentation, or halve the micro-batch and accumulate.")
         found.append(Finding(severity=Severity.WARNING, message=Message.of(text), about="memory"))
+    if plan.base_bytes < 1 and chosen.sharding == FSDP:
+        text = noop("The 4-bit base is divided over the GPUs, which not all training software can do.")
+        found.append(Finding(severity=Severity.WARNING, message=Message.of(text), about="memory"))
     if plan.job.precision == "fp8" and precision == "bf16":
         text = noop("This accelerator has no 8-bit floating point: the run is sized in BF16.")
         found.append(Finding(severity=Severity.INFO, message=Message.of(text), about="precision"))

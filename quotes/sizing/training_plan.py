@@ -147,8 +147,9 @@ def machines_of(gpus: Sequence[TrainingGpu], precision: str, calibration: Traini
         * 1e12
         * share_of_peak(attention, power, calibration.speed.power),
         "memory_b_s": [gpu.memory_bandwidth_gb_s * 1e9 for gpu in gpus],
-        "link_b_s": [(gpu.link_gb_s / 2 or gpu.pcie_gb_s) * 1e9 for gpu in gpus],
+        "link_b_s": [gpu.peer_gb_s * 1e9 for gpu in gpus],
         "domain": [gpu.link_domain if gpu.link_gb_s else 1 for gpu in gpus],
+        "server_b_s": [gpu.server_gb_s * 1e9 for gpu in gpus],
         "fabric_b_s": [gpu.fabric_gbit_s / 8 * 1e9 for gpu in gpus],
         "node_gpus": [gpu.node_gpus for gpu in gpus],
     }

@@ -62,6 +62,9 @@ class Chip(NamedTuple):
     memory_b_s: Numbers
     link_b_s: Numbers  # to the peers in its domain, one direction
     domain: Numbers  # GPUs that the fast link joins
+    server_b_s: (
+        Numbers  # between peers of one server that no link joins: the link's rate where it joins them all
+    )
     fabric_b_s: Numbers  # to other servers, per GPU, one direction
     node_gpus: Numbers
 
@@ -140,7 +143,8 @@ def token_time(
     collectives = np.where(frozen, 6, 8)
     tensor = factors.tensor_parallel * model.layers * collectives * 2 * model.hidden * (tp - 1) / link
     context = factors.context_parallel * model.layers * model.hidden * (cp - 1) / 2 / link * tp
-    exchange_rate = np.where(ep <= np.asarray(chip.domain, float), link, chip.fabric_b_s)
+    beyond = np.where(ep <= np.asarray(chip.node_gpus, float), chip.server_b_s, chip.fabric_b_s)
+    exchange_rate = np.where(ep <= np.asarray(chip.domain, float), link, beyond)
     exchange = factors.all_to_all * model.routed_elements * 8 * (ep - 1) / np.maximum(ep, 1) / exchange_rate
     months = np.asarray(work.software_age_months, float)
     pct = np.where(
@@ -182,13 +186,14 @@ def _data_parallel_time(
     dp, tp = np.asarray(split.dp, float), np.asarray(split.tp, float)
     ranks = np.where(np.asarray(work.shard_ranks, float) > 0, np.minimum(work.shard_ranks, dp), dp)
     node = np.minimum(np.asarray(chip.node_gpus, float), gpus)
-    link, fabric = np.asarray(chip.link_b_s, float), np.asarray(chip.fabric_b_s, float)
+    link, server = np.asarray(chip.link_b_s, float), np.asarray(chip.server_b_s, float)
     domain = np.maximum(np.asarray(chip.domain, float), 1.0)
     # Rails: every GPU of a server drives its own port, so a ring over servers moves at the ports together.
-    across = np.minimum(link, fabric * node)
-    reach = np.where(domain > node, domain, node)
-    rate_all = np.where(dp * tp <= reach, link, across)
-    rate_shard = np.where(ranks * tp <= reach, link, across)
+    across = np.minimum(server, np.asarray(chip.fabric_b_s, float) * node)
+    rate_all, rate_shard = (
+        np.where(ring <= domain, link, np.where(ring <= node, server, across))
+        for ring in (dp * tp, ranks * tp)
+    )
     local = local_params(model, split)
     share, shard_share = (dp - 1) / np.maximum(dp, 1), (ranks - 1) / np.maximum(ranks, 1)
     frozen = np.asarray(work.frozen, float) > 0

@@ -80,7 +80,8 @@ def table_of(runs: Sequence[Run]) -> Table:
         "peak": column(lambda run: run.hardware.peak_tflops(run.precision) * 1e12),
         "bf16": column(lambda run: run.hardware.bf16_tflops * 1e12),
         "memory": column(lambda run: run.hardware.memory_bandwidth_gb_s * 1e9),
-        "link": column(lambda run: (run.hardware.link_gb_s / 2 or run.hardware.pcie_gb_s) * 1e9),
+        "link": column(lambda run: run.hardware.peer_gb_s * 1e9),
+        "server": column(lambda run: run.hardware.server_gb_s * 1e9),
         "domain": column(lambda run: run.hardware.link_domain or 1),
         "fabric": column(lambda run: run.hardware.fabric_gbit_s / 8 * 1e9),
         "node": column(lambda run: run.hardware.node_gpus),
@@ -125,6 +126,7 @@ def time_table(
         memory_b_s=hardware["memory"],
         link_b_s=hardware["link"],
         domain=hardware["domain"],
+        server_b_s=hardware["server"],
         fabric_b_s=hardware["fabric"],
         node_gpus=hardware["node"],
     )
