@@ -8,7 +8,7 @@ from pathlib import Path
 from catalog.specs import AcceleratorSpec, ModelArchitecture
 from configurator.workload import LanguageTraining, ModelRef
 from quotes.sizing.assumptions import Assumptions
-from quotes.sizing.results import LoadOption, Refusal
+from quotes.sizing.results import Estimate, LoadOption, MemoryBreakdown, Refusal
 from quotes.sizing.training import load_training_calibration, training_options
 from tests.sizing.language import catalog, model
 
@@ -59,3 +59,13 @@ def fitting(answer: tuple[LoadOption, ...] | Refusal) -> tuple[LoadOption, ...]:
 def refused(answer: tuple[LoadOption, ...] | Refusal) -> Refusal:
     assert isinstance(answer, Refusal)
     return answer
+
+
+def run_of(option: LoadOption) -> Estimate:
+    assert option.speed.run_hours is not None
+    return option.speed.run_hours
+
+
+def memory_of(option: LoadOption) -> MemoryBreakdown:
+    assert option.memory is not None
+    return option.memory
