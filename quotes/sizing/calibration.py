@@ -184,7 +184,7 @@ class Calibration(Frozen):
 
     @cached_property
     def shifts(self) -> dict[Hashable, Any]:
-        """Shifts by measured runs already found; filled by `evidence.shift_of`."""
+        """Shifts and nearest runs already found; kept small by `evidence`."""
         return {}
 
     def with_rows(self, rows: Sequence[MeasuredRow], sources: Sequence[str]) -> "Calibration":

@@ -1,7 +1,8 @@
 """The measured runs nearest to a predicted one: they shift it, decide its badge and are shown beside the figure."""
 
+from collections.abc import Callable, Hashable
 from dataclasses import dataclass
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -53,10 +54,20 @@ def shift_of(run: Run, calibration: Calibration) -> Shift:
     if (run.shape, run.gpu) not in calibration.evidence_table.groups:
         return NOTHING_MEASURED
     key = (run.shape, run.gpu, run.engine, run.precision, run.tp * run.dp, run.prompt, run.output)
-    if key not in calibration.shifts:
-        calibration.shifts[key] = _shift_of(run, calibration)
-    shift: Shift = calibration.shifts[key]
+    shift: Shift = _remembered(calibration, key, lambda: _shift_of(run, calibration))
     return shift
+
+
+REMEMBERED = 4096  # answers kept; every service asks for its own
+
+
+def _remembered(calibration: Calibration, key: Hashable, make: Callable[[], Any]) -> Any:
+    known = calibration.shifts
+    if key not in known:
+        if len(known) >= REMEMBERED:
+            known.clear()
+        known[key] = make()
+    return known[key]
 
 
 def _shift_of(run: Run, calibration: Calibration) -> Shift:
@@ -105,7 +116,12 @@ def nearby_rows(run: Run, calibration: Calibration) -> NDArray[np.intp]:
 
 
 def nearest_evidence(run: Run, calibration: Calibration, metric: str) -> tuple[Evidence, ...]:
-    """The measured runs most like `run`, nearest first; `metric` is ttft, tpot or throughput."""
+    """The measured rows most like `run`, nearest first; `metric` is ttft, tpot or throughput."""
+    rows = _remembered(calibration, run, lambda: _nearest_rows(run, calibration))
+    return tuple(_evidence(row, calibration, metric) for row in rows)
+
+
+def _nearest_rows(run: Run, calibration: Calibration) -> tuple[MeasuredRow, ...]:
     table = calibration.evidence_table
     if not len(table.gpus):
         return ()
@@ -116,7 +132,7 @@ def nearest_evidence(run: Run, calibration: Calibration, metric: str) -> tuple[E
     for (shape, gpu), (start, stop) in table.groups.items():
         strange[start:stop] = 6.0 * (shape != run.shape) + 3.0 * (gpu != run.gpu)
     order = np.argsort(distance + strange, kind="stable")[:SHOWN]
-    return tuple(_evidence(calibration.evidence(int(number)), calibration, metric) for number in order)
+    return tuple(calibration.evidence(int(number)) for number in order)
 
 
 def _evidence(row: MeasuredRow, calibration: Calibration, metric: str) -> Evidence:

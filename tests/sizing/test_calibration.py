@@ -179,6 +179,16 @@ def test_measurements_of_ones_own_halve_the_error_of_what_they_describe() -> Non
     assert 1.3**0.5 < shifted.tpot < 1.3
 
 
+def test_what_is_remembered_does_not_grow_without_end() -> None:
+    known = CALIBRATION.with_rows([measured()], ["here"])
+    for number in range(REMEMBERED + 50):
+        known.shifts[number] = None
+        if number % 500 == 0:
+            shift_of(run(prompt=float(number + 1)), known)
+    shift_of(run(prompt=0.5), known)
+    assert len(known.shifts) < REMEMBERED
+
+
 def test_forgetting_what_was_looked_up_with_other_constants() -> None:
     first = CALIBRATION.changed()
     machine_for(gpu(MI300X), model(LLAMA_8B), FORMATS["bf16"], 2.0, "vllm", 1, first)
