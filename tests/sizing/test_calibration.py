@@ -25,6 +25,7 @@ from quotes.sizing.evaluation.serving_rows import parse_runs, predict, table_of
 from quotes.sizing.evidence import (
     DOUBT,
     LARGEST_SHIFT,
+    REMEMBERED,
     Run,
     badge_for,
     fading_mean,
