@@ -562,8 +562,8 @@ def _memory_layout(row: Row, arch: ModelArchitecture) -> dict[str, Any]:
 
 def _memory_batch(row: Row, layout: dict[str, Any]) -> float | None:
     found = number(re.sub(r"[^\d.]*", "", row["micro_batch"].split("-")[0], count=1) or None)
-    if "per DP" in row["micro_batch"]:
-        return 2.0 if layout["pp"] > 1 else found
+    if "per DP" in row["micro_batch"] and layout["pp"] > 1:
+        raise NotInScope("the micro-batch of the pipeline is not stated")
     if found and "torchtitan" in row["source_locator"] and layout["pp"] > 1:
         return max(found / layout["pp"], 1.0)
     return found
