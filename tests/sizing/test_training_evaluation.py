@@ -227,7 +227,7 @@ def test_worked_cases_come_out_within_what_they_allow(name: str) -> None:
 
 @pytest.mark.parametrize("name", sorted(set(CASES) - set(WITHIN)))
 def test_cases_that_leave_something_open_are_answered_all_the_same(name: str) -> None:
-    """What they miss, and why, stands in docs/sizing/training.md."""
+    """What they miss, and why, stands in docs/sizing/accuracy_notes.md."""
     found = answer(name)
     assert not found.refused
     assert float(found.predicted or 0) > 0
