@@ -10,34 +10,28 @@ from quotes.sizing.calibration import load_calibration
 from quotes.sizing.evaluation.base import Context, PredictedRow
 from quotes.sizing.evaluation.registry import CALIBRATORS
 from quotes.sizing.evaluation.training import predict_case, predict_memory_rows, predict_throughput_rows
-from quotes.sizing.evaluation.training_calibrate import (
-    level_of,
-    memory_left_out,
-    memory_runs,
-    pairs_of,
-    speed_left_out,
-    speed_runs,
-)
+from quotes.sizing.evaluation.training_calibrate import memory_runs, speed_runs
 from quotes.sizing.evaluation.training_cross import cross_validation
 from quotes.sizing.evaluation.training_fit import (
     fit_speed,
     in_metric,
-    least_squares,
     observed_rate,
     speed_seconds,
     table_of,
 )
+from quotes.sizing.evaluation.training_least_squares import least_squares
+from quotes.sizing.evaluation.training_left_out import level_of, memory_left_out, pairs_of, speed_left_out
+from quotes.sizing.evaluation.training_memory_rows import memory_run
 from quotes.sizing.evaluation.training_peaks import factor_columns, fit_memory, peak_in_row_unit, peaks_of
 from quotes.sizing.evaluation.training_predict import Predicted as Guess
 from quotes.sizing.evaluation.training_predict import fits, unseen_peaks, unseen_rates, verdict
-from quotes.sizing.evaluation.training_rows import (
+from quotes.sizing.evaluation.training_rows import throughput_run
+from quotes.sizing.evaluation.training_run import (
     NotInScope,
-    memory_run,
     note,
     number,
     subject_gpu,
     subject_model,
-    throughput_run,
     token_count,
 )
 from quotes.sizing.trace import Badge

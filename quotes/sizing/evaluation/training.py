@@ -8,6 +8,7 @@ import numpy as np
 from quotes.sizing.evaluation.base import Context, PredictedRow, Row
 from quotes.sizing.evaluation.training_cases import predict_case
 from quotes.sizing.evaluation.training_fit import in_metric
+from quotes.sizing.evaluation.training_memory_rows import memory_run
 from quotes.sizing.evaluation.training_predict import (
     Predicted,
     fits,
@@ -16,7 +17,8 @@ from quotes.sizing.evaluation.training_predict import (
     unseen_peaks,
     unseen_rates,
 )
-from quotes.sizing.evaluation.training_rows import NotInScope, Run, memory_run, throughput_run
+from quotes.sizing.evaluation.training_rows import throughput_run
+from quotes.sizing.evaluation.training_run import NotInScope, Run
 from quotes.sizing.training_calibration import TrainingCalibration, load_training_calibration
 
 __all__ = ["predict_case", "predict_memory_rows", "predict_throughput_rows"]

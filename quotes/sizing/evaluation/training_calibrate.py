@@ -1,16 +1,13 @@
 """From two tables of published rows to `data/training_calibration.json`: factors, residuals, evidence.
 
-Residual quantiles come from rows left out of the fit together with everything of the same model on the same GPU
-(split-conformal over groups), once with the software family known, as for a published row, and once without it, as
-for a planned job.
+Residual quantiles come from rows left out of the fit (`training_left_out`), once with the software family known, as
+for a published row, and once without it, as for a planned job.
 """
 
 import hashlib
 import json
-from collections import Counter, defaultdict
+from collections import defaultdict
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from statistics import median
-from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -19,25 +16,35 @@ from quotes.sizing.evaluation.base import Row
 from quotes.sizing.evaluation.training_fit import (
     PRECISIONS,
     SPEED_PRIORS,
-    SpeedFit,
-    Table,
     fit_speed,
     generation_rates,
     observed_rate,
-    speed_derivatives,
-    speed_seconds,
     table_of,
 )
+from quotes.sizing.evaluation.training_left_out import (
+    TYPICAL,
+    TYPICAL_STEP_S,
+    LeftOut,
+    level_of,
+    memory_left_out,
+    pairs_of,
+    series_counts,
+    speed_errors,
+    speed_left_out,
+    subject_of_run,
+    with_typical,
+    with_typical_memory,
+)
+from quotes.sizing.evaluation.training_memory_rows import memory_run
 from quotes.sizing.evaluation.training_peaks import (
-    Peaks,
     factor_columns,
     family_factors,
     fit_memory,
-    memory_derivatives,
     peak_in_row_unit,
     peaks_of,
 )
-from quotes.sizing.evaluation.training_rows import NotInScope, Run, memory_run, throughput_run
+from quotes.sizing.evaluation.training_rows import throughput_run
+from quotes.sizing.evaluation.training_run import NotInScope, Run
 from quotes.sizing.training_calibration import (
     GenerationRates,
     MeasuredRun,
@@ -46,20 +53,11 @@ from quotes.sizing.training_calibration import (
     TrainingCalibration,
     dumps,
 )
-from quotes.sizing.training_evidence import Subject, distances, shifts
-from quotes.sizing.training_evidence import Table as Subjects
-from quotes.sizing.training_evidence import table_of as subject_table
-from quotes.sizing.training_model import trained_model
+from quotes.sizing.training_evidence import Subject
 from quotes.sizing.training_speed import SpeedFactors
 
 type Vector = NDArray[np.float64]
-type Mask = NDArray[np.bool_]
 
-TYPICAL = "typical"  # software that a planned job is assumed to run: the middle of the current families
-CURRENT = ("fsdp_compiled", "torchtitan", "automodel", "llm_foundry", "hf_fused", "megatron")
-CURRENT_MEMORY = ("hf", "hf_fused", "torchtitan", "torchtune", "fsdp_qlora")
-TYPICAL_STEP_S = 0.03
-LEVELS = (0.4, 1.0, 2.0)  # evidence weight: little, some, much
 # Fewer left-out rows do not make a regime of their own. Plans ask for more: a purchase must not hang on a few odd rows.
 ROWS_PER_REGIME, ROWS_PER_PLAN = 15, 60
 COVERED: Mapping[Quantity, tuple[float, float]] = {
@@ -67,7 +65,6 @@ COVERED: Mapping[Quantity, tuple[float, float]] = {
     "memory": (0.1, 0.9),
     "device": (0.1, 0.95),  # that a job fits is the strictest promise
 }
-WARM_ITERATIONS = 5
 
 # Generations that nobody published: whose efficiencies they borrow, and how much is taken off.
 BORROWED: Mapping[str, tuple[str, float, str]] = {
@@ -86,7 +83,7 @@ OTHER = GenerationRates(
 
 
 def calibrate(throughput: Sequence[Row], memory: Sequence[Row]) -> Mapping[str, str]:
-    """File name → content, for `quotes/sizing/data`. Deterministic; takes some minutes on two thousand rows."""
+    """File name → content, for `quotes/sizing/data`. Deterministic; takes half a minute on two thousand rows."""
     calibration = fitted(speed_runs(throughput), memory_runs(memory), _hash(throughput, memory))
     return {"training_calibration.json": dumps(calibration)}
 
@@ -119,130 +116,7 @@ def _in_scope[T](rows: Iterable[Row], parse: Callable[[Row], T]) -> Iterable[T]:
             continue
 
 
-# ── subjects ────────────────────────────────────────────────────────────────────────────────────────────────────
-
-
-def subject_of_run(run: Run, stack: str | None = None) -> Subject:
-    return Subject(
-        model=run.model, params_b=trained_model(run.arch).params / 1e9, expert=run.is_moe, gpu=run.hardware.name,
-        generation=run.hardware.generation, stack=stack or run.stack, method=run.method, precision=run.precision,
-        sharding=run.sharding, sequence_tokens=run.sequence_tokens, gpus=run.gpus,
-        software_age_months=run.software_age_months,
-    )  # fmt: skip
-
-
-def series_counts(runs: Sequence[Run]) -> Vector:
-    """How many rows of one model, GPU, software and method there are: a long table must not outvote a short one."""
-    keys = [(run.model, run.gpu, run.stack, run.method) for run in runs]
-    size = Counter(keys)
-    return np.array([size[key] for key in keys], float)
-
-
-def pairs_of(runs: Sequence[Run]) -> list[tuple[str, str]]:
-    return [(run.model, run.gpu) for run in runs]
-
-
-def _take(subjects: Subjects, mask: Mask) -> Subjects:
-    return Subjects(subjects.names[mask], subjects.numbers[mask])
-
-
-# ── leaving groups out ──────────────────────────────────────────────────────────────────────────────────────────
-
-
-class LeftOut(NamedTuple):
-    """Errors (log of measured over predicted) of rows predicted without their group, and what evidence was near."""
-
-    known: Vector  # software family known
-    planned: Vector  # not known
-    evidence: Vector  # weight of the evidence, software family known
-    nearest: Vector  # distance of the nearest run that was not left out
-    bare: Vector  # without the shift by evidence
-
-
-def speed_left_out(runs: Sequence[Run], full: SpeedFit, groups: Sequence[object]) -> LeftOut:
-    """Every group of `groups` predicted by a fit on the others."""
-    table, rates = table_of(runs), np.array([observed_rate(run) for run in runs])
-    jacobian = speed_derivatives(table, full)
-    anonymous = table._replace(stacks=(TYPICAL,) * len(runs))
-
-    def errors(left: Mask) -> tuple[Vector, Vector]:
-        fit = fit_speed(
-            runs, rates, table=table, start=full, iterations=WARM_ITERATIONS, keep=~left, jacobian=jacobian
-        )
-        return _speed_errors(table, fit, rates), _speed_errors(anonymous, with_typical(fit), rates)
-
-    return _left_out("speed", runs, groups, errors)
-
-
-def memory_left_out(runs: Sequence[Run], full: Mapping[str, float], groups: Sequence[object]) -> LeftOut:
-    peaks, measured = peaks_of(runs), np.log([run.measured for run in runs])
-    jacobian = memory_derivatives(peaks, full)
-
-    def errors(left: Mask) -> tuple[Vector, Vector]:
-        values = fit_memory(
-            runs, peaks=peaks, keep=~left, start=full, iterations=WARM_ITERATIONS, jacobian=jacobian
-        )
-        known = measured - np.log(peak_in_row_unit(peaks, factor_columns(values, peaks.stacks)))
-        typical = factor_columns(with_typical_memory(values), (TYPICAL,) * len(runs))
-        return known, measured - np.log(peak_in_row_unit(peaks, typical))
-
-    return _left_out("memory", runs, groups, errors)
-
-
-def _left_out(
-    quantity: Quantity,
-    runs: Sequence[Run],
-    groups: Sequence[object],
-    errors: Callable[[Mask], tuple[Vector, Vector]],
-) -> LeftOut:
-    named = subject_table([subject_of_run(run) for run in runs])
-    anonymous = subject_table([subject_of_run(run, TYPICAL) for run in runs])
-    counts = series_counts(runs)
-    result = LeftOut(*(np.zeros(len(runs)) for _ in LeftOut._fields))
-    for group in dict.fromkeys(groups):
-        left = np.array([other == group for other in groups])
-        kept = ~left
-        known, planned = errors(left)
-        rest, weights = _take(named, kept), counts[kept]
-        result.bare[left] = known[left]
-        result.known[left] = known[left] - shifts(_take(named, left), rest, known[kept], weights, quantity)
-        result.planned[left] = planned[left] - shifts(
-            _take(anonymous, left), rest, known[kept], weights, quantity
-        )
-        far = distances(_take(named, left), rest)
-        result.evidence[left] = (np.exp(-far) * weights**-0.7).sum(axis=1)
-        result.nearest[left] = far.min(axis=1)
-    return result
-
-
-def _speed_errors(table: Table, fit: SpeedFit, rates: Vector) -> Vector:
-    return np.log(rates * speed_seconds(table, fit).total)
-
-
-def with_typical(fit: SpeedFit) -> SpeedFit:
-    """The fit with one more software family: the middle of the current ones."""
-    moved = median(fit.value(f"moved:{name}", 3.0) for name in CURRENT if f"moved:{name}" in fit.where)
-    names = (*fit.names, f"moved:{TYPICAL}", f"step:{TYPICAL}")
-    point = np.append(fit.point, np.log([moved, TYPICAL_STEP_S]))
-    return SpeedFit(names, point, {name: index for index, name in enumerate(names)})
-
-
-def with_typical_memory(values: Mapping[str, float]) -> Mapping[str, float]:
-    middle = {
-        f"{name}:{TYPICAL}": median(
-            values[key] for stack in CURRENT_MEMORY if (key := f"{name}:{stack}") in values
-        )
-        for name in ("kept", "working_layers")
-    }
-    return {**values, **middle}
-
-
 # ── residuals ───────────────────────────────────────────────────────────────────────────────────────────────────
-
-
-def level_of(evidence: float) -> int:
-    """How much evidence stands near, 0 (little) to 3 (much)."""
-    return int(np.searchsorted(LEVELS, evidence, side="right"))
 
 
 def residuals(quantity: Quantity, runs: Sequence[Run], left: LeftOut, unseen: LeftOut) -> list[Residual]:
@@ -367,7 +241,7 @@ def fitted(speed: Sequence[Run], memory: Sequence[Run], data_hash: str = "") -> 
             *residuals("device", memory, memory_left, memory_unseen),
         ),
         evidence=(
-            *evidence_of("speed", speed, _speed_errors(table, fit, rates), rates),
+            *evidence_of("speed", speed, speed_errors(table, fit, rates), rates),
             *evidence_of("memory", memory, memory_errors, peak_gib),
         ),
         fitted={
@@ -388,6 +262,3 @@ def _generations(measured: Mapping[str, GenerationRates]) -> Mapping[str, Genera
         if kin in measured and name not in measured
     }
     return {**measured, **borrowed, "other": OTHER}
-
-
-__all__ = ["Peaks", "calibrate", "fitted", "level_of", "memory_left_out", "speed_left_out", "subject_of_run"]

@@ -9,8 +9,10 @@ from typing import Any
 
 from quotes.sizing.assumptions import Assumptions
 from quotes.sizing.evaluation.base import Context, PredictedRow, Row
+from quotes.sizing.evaluation.training_memory_rows import memory_run
 from quotes.sizing.evaluation.training_predict import Predicted, fits, peaks, rates
-from quotes.sizing.evaluation.training_rows import NotInScope, Run, memory_run, throughput_run
+from quotes.sizing.evaluation.training_rows import throughput_run
+from quotes.sizing.evaluation.training_run import NotInScope, Run, subject_model
 from quotes.sizing.trace import Badge
 from quotes.sizing.training_calibration import TrainingCalibration, load_training_calibration
 from quotes.sizing.training_memory import STATES
@@ -129,19 +131,15 @@ def _least_gpus(
 
 def _host_gb(inputs: Inputs) -> float:
     """Host memory of offloaded states: 16-bit ones where the source keeps everything in 16 bit."""
-    params = trained_model(memory_run_model(inputs)).params
     per_param = (
         HOST_BYTES_PURE if "zero" not in str(inputs.get("sharding", "")).lower() else HOST_BYTES_PER_PARAM
     )
-    return params * per_param / 1e9
+    return _params(inputs) * per_param / 1e9
 
 
-def memory_run_model(inputs: Inputs) -> Any:
-    from quotes.sizing.evaluation.training_rows import subject_model  # noqa: PLC0415
-
-    return subject_model(
-        str(inputs.get("model", "")), float(inputs["params_b"]) if inputs.get("params_b") else None
-    )[1]
+def _params(inputs: Inputs) -> float:
+    size = float(inputs["params_b"]) if inputs.get("params_b") else None
+    return trained_model(subject_model(str(inputs.get("model", "")), size)[1]).params
 
 
 def _host(row: Row, inputs: Inputs, calibration: TrainingCalibration, assumptions: Assumptions) -> Answer:
@@ -149,7 +147,7 @@ def _host(row: Row, inputs: Inputs, calibration: TrainingCalibration, assumption
 
 
 def _states(row: Row, inputs: Inputs, calibration: TrainingCalibration, assumptions: Assumptions) -> Answer:
-    return trained_model(memory_run_model(inputs)).params * STATES["adamw"].resident / 1e9
+    return _params(inputs) * STATES["adamw"].resident / 1e9
 
 
 def _rate(row: Row, inputs: Inputs, calibration: TrainingCalibration) -> Predicted:

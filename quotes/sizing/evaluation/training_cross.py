@@ -8,16 +8,11 @@ from numpy.typing import NDArray
 from quotes.sizing.evaluation.accuracy import Cross
 from quotes.sizing.evaluation.base import Row
 from quotes.sizing.evaluation.report import Errors
-from quotes.sizing.evaluation.training_calibrate import (
-    memory_left_out,
-    memory_runs,
-    pairs_of,
-    speed_left_out,
-    speed_runs,
-)
+from quotes.sizing.evaluation.training_calibrate import memory_runs, speed_runs
 from quotes.sizing.evaluation.training_fit import fit_speed, observed_rate
+from quotes.sizing.evaluation.training_left_out import memory_left_out, pairs_of, speed_left_out
 from quotes.sizing.evaluation.training_peaks import fit_memory
-from quotes.sizing.evaluation.training_rows import Run
+from quotes.sizing.evaluation.training_run import Run
 
 type Vector = NDArray[np.float64]
 type Mask = NDArray[np.bool_]

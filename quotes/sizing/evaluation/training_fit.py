@@ -11,7 +11,8 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from quotes.sizing.evaluation.training_rows import Run
+from quotes.sizing.evaluation.training_least_squares import Matrix, Prior, derivatives, least_squares
+from quotes.sizing.evaluation.training_run import Run
 from quotes.sizing.training_calibration import GenerationRates
 from quotes.sizing.training_hardware import share_of_peak
 from quotes.sizing.training_memory import Batch, Split
@@ -19,17 +20,6 @@ from quotes.sizing.training_model import TrainedModel, trained_model
 from quotes.sizing.training_speed import Chip, SpeedFactors, TokenTime, Work, token_time
 
 type Vector = NDArray[np.float64]
-type Matrix = NDArray[np.float64]
-
-PRIOR_WEIGHT = 0.01
-STEP = 1e-4  # of finite differences
-OUTLIER = 0.15  # log units beyond which a residual counts linearly
-
-
-class Prior(NamedTuple):
-    name: str
-    value: float
-    spread: float  # standard deviation of the logarithm
 
 
 SPEED_PRIORS = (
@@ -135,55 +125,6 @@ def time_table(
         table.model, chip, table.split, table.batch, work, factors,
         gpus=table.gpus, global_batch_tokens=table.batch_tokens,
     )  # fmt: skip
-
-
-# ── robust least squares ────────────────────────────────────────────────────────────────────────────────────────
-
-
-def derivatives(residuals: Callable[[Vector], Vector], point: Vector) -> Matrix:
-    """By finite differences: a row per residual, a column per parameter."""
-    now = residuals(point)
-    columns = np.empty((now.size, point.size))
-    for index in range(point.size):
-        moved = point.copy()
-        moved[index] += STEP
-        columns[:, index] = (residuals(moved) - now) / STEP
-    return columns
-
-
-def least_squares(
-    residuals: Callable[[Vector], Vector], start: Vector, prior: Vector, spread: Vector, weights: Vector,
-    *, iterations: int = 60, jacobian: Matrix | None = None,
-) -> Vector:  # fmt: skip
-    """Minimise Huber-weighted squares plus the prior, by Levenberg–Marquardt.
-
-    With a `jacobian` (derivatives near the answer) it is used throughout: fits that differ from another in a few rows
-    need no other.
-    """
-
-    def cost(point: Vector) -> float:
-        size = np.abs(residuals(point))
-        loss = np.where(size < OUTLIER, size**2 / 2, OUTLIER * (size - OUTLIER / 2))
-        return float((weights * loss).sum() + PRIOR_WEIGHT / 2 * (((point - prior) / spread) ** 2).sum())
-
-    point, best, damping = start.copy(), cost(start), 1e-2
-    for _ in range(iterations):
-        now = residuals(point)
-        slopes = derivatives(residuals, point) if jacobian is None else jacobian
-        huber = weights * np.minimum(1.0, OUTLIER / np.maximum(np.abs(now), 1e-12))
-        curvature = slopes.T @ (huber[:, None] * slopes) + np.diag(PRIOR_WEIGHT / spread**2)
-        slope = slopes.T @ (huber * now) + PRIOR_WEIGHT * (point - prior) / spread**2
-        gain = 0.0
-        for _ in range(8):
-            trial = point - np.linalg.solve(curvature + damping * np.diag(np.diag(curvature)), slope)
-            value = cost(trial)
-            if value < best:
-                gain, point, best, damping = best - value, trial, value, max(damping / 3, 1e-6)
-                break
-            damping *= 4
-        if gain <= 1e-6 * best:
-            break
-    return point
 
 
 # ── speed ───────────────────────────────────────────────────────────────────────────────────────────────────────

@@ -7,8 +7,9 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from quotes.sizing.evaluation.training_fit import Matrix, Prior, derivatives, least_squares, stack_models
-from quotes.sizing.evaluation.training_rows import Run
+from quotes.sizing.evaluation.training_fit import stack_models
+from quotes.sizing.evaluation.training_least_squares import Matrix, Prior, derivatives, least_squares
+from quotes.sizing.evaluation.training_run import Run
 from quotes.sizing.training_memory import (
     GIB,
     LOSSES,

@@ -6,7 +6,8 @@ from typing import Literal, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from quotes.sizing.evaluation.training_calibrate import (
+from quotes.sizing.evaluation.training_fit import fit_speed, observed_rate, table_of, time_table
+from quotes.sizing.evaluation.training_left_out import (
     LEVELS,
     LeftOut,
     level_of,
@@ -15,7 +16,6 @@ from quotes.sizing.evaluation.training_calibrate import (
     speed_left_out,
     subject_of_run,
 )
-from quotes.sizing.evaluation.training_fit import fit_speed, observed_rate, table_of, time_table
 from quotes.sizing.evaluation.training_peaks import (
     Peaks,
     fit_memory,
@@ -24,7 +24,7 @@ from quotes.sizing.evaluation.training_peaks import (
     peaks_of,
     state_bytes,
 )
-from quotes.sizing.evaluation.training_rows import Run
+from quotes.sizing.evaluation.training_run import Run
 from quotes.sizing.trace import Badge
 from quotes.sizing.training_calibration import Quantity, Residual, TrainingCalibration
 from quotes.sizing.training_evidence import distances, known_runs, shift_of
