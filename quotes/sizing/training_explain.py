@@ -22,6 +22,7 @@ from quotes.sizing.training_plan import (
     grid_of,
     machines_of,
     memory_of,
+    memory_shift,
     memory_spread,
     plan_of,
     speed_spread,
@@ -75,7 +76,7 @@ def _memory_figures(
     factors = calibration.memory_factors(STACK)
     memory = memory_of(plan, layout, calibration, option.recipe.loss if option.recipe else "eager")
     states = states_of(plan, option.layout.sharding)
-    spread = memory_spread(plan, gpu, calibration)
+    spread = memory_spread(memory, memory_shift(plan, gpu, calibration), calibration)
     device = float(memory.device(factors)[0]) / GIB
     trained = float(adapter_params(plan.model, plan.job.lora_rank)) if plan.frozen else plan.model.params
     peak = Figure(

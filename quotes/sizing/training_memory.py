@@ -18,6 +18,7 @@ type Array = NDArray[np.float64]
 type Loss = Literal["eager", "fast", "chunked", "fused"]
 
 GIB = 2**30
+STATE_SHARES = (0.4, 0.6)  # of the peak: how much of it is arithmetic that hardly errs
 STATISTIC_BYTES = 4  # one 32-bit log-sum-exp per head and token
 LOSSES: tuple[Loss, ...] = ("eager", "fast", "chunked", "fused")
 
@@ -149,6 +150,11 @@ class TrainingMemory(NamedTuple):
     def device(self, factors: MemoryFactors) -> Array:
         """What the driver reports: reserved plus the runtime."""
         return self.reserved(factors) + np.asarray(factors.runtime_gib, float) * GIB
+
+
+def states_level(memory: TrainingMemory) -> NDArray[np.int64]:
+    """How much of the peak are weights and optimiser states: 0 little, 1 about half, 2 most."""
+    return np.searchsorted(STATE_SHARES, (memory.weights + memory.optimizer) / memory.peak)
 
 
 def _floats(*values: Numbers) -> list[Array]:

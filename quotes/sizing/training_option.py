@@ -33,9 +33,9 @@ from quotes.sizing.training_plan import (
     STACK,
     Machines,
     Plan,
-    Spread,
     checkpoint_bytes,
     memory_of,
+    memory_spread,
     shares_pool,
     surrounded,
 )
@@ -79,14 +79,14 @@ class Chosen(NamedTuple):
 
 
 def chosen_rows(
-    plan: Plan, layout: Grid, chunked: Bools, machines: Machines, hours: Vectors, seconds: Vector, memory: Spread,
+    plan: Plan, layout: Grid, chunked: Bools, machines: Machines, hours: Vectors, seconds: Vector, shift: float,
     assumptions: Assumptions, calibration: TrainingCalibration,
 ) -> list[Chosen]:  # fmt: skip
     """The chosen candidates of all accelerators at once; `hours` are expected, hopeful and cautious."""
     factors = calibration.memory_factors(STACK)
     needed = memory_of(plan, layout, calibration, "eager", "chunked")
-    plain, pieces = needed.device(factors)
-    device = np.where(chunked, pieces, plain) / GIB * memory.middle[0]
+    plain, pieces = needed.device(factors) * memory_spread(needed, shift, calibration).middle / GIB
+    device = np.where(chunked, pieces, plain)
     peak = np.array([gpu.bf16_tflops for gpu in machines.gpus])[layout.accelerator] * 1e12
     kept = goodput(
         layout.gpus,
@@ -253,7 +253,7 @@ def refused_speed(plan: Plan, accelerator: AcceleratorSpec, gpus: int, hours: fl
 
 
 def refused_memory(
-    plan: Plan, accelerator: AcceleratorSpec, gpu: TrainingGpu, counts: Sequence[int], spread: Spread,
+    plan: Plan, accelerator: AcceleratorSpec, gpu: TrainingGpu, counts: Sequence[int], shift: float,
     assumptions: Assumptions, calibration: TrainingCalibration,
 ) -> Refusal:  # fmt: skip
     """It does not fit on any of `counts` GPUs with everything recomputed: by how much, and what would help."""
@@ -262,7 +262,11 @@ def refused_memory(
     sharding = np.where(gpus > 1, float(FSDP), float(SHARDINGS.index("none")))
     layout = Grid(np.zeros(gpus.size, int), gpus, one, one, gpus, one, sharding, one, FULL * one)
     memory = memory_of(plan, layout, calibration, "chunked")
-    needed = memory.device(calibration.memory_factors(STACK)) / GIB * float(spread.high[0])
+    needed = (
+        memory.device(calibration.memory_factors(STACK))
+        / GIB
+        * memory_spread(memory, shift, calibration).high
+    )
     # More GPUs than sequences in a step have nothing to do.
     chosen = max(int(np.searchsorted(gpus, plan.step_tokens / plan.job.sequence_tokens, side="right")) - 1, 0)
     usable = gpu.memory_gib * (1 - assumptions.training_memory_reserve_fraction)

@@ -20,6 +20,7 @@ from quotes.sizing.training_hardware import TrainingGpu, share_of_peak, training
 from quotes.sizing.training_layouts import RECOMPUTES, SHARDINGS, Grid
 from quotes.sizing.training_memory import (
     LOSSES,
+    STATE_SHARES,
     STATES,
     Adapter,
     Batch,
@@ -28,6 +29,7 @@ from quotes.sizing.training_memory import (
     States,
     TrainingMemory,
     in_flight_layers,
+    states_level,
     training_memory,
 )
 from quotes.sizing.training_model import TrainedModel, adapter_params, trained_model
@@ -192,11 +194,23 @@ def speed_spread(plan: Plan, machines: Machines, calibration: TrainingCalibratio
     return Spread(shift * low, shift * usual.middle, shift * high)
 
 
-def memory_spread(plan: Plan, gpu: TrainingGpu, calibration: TrainingCalibration) -> Spread:
-    """The same on every accelerator: memory hardly depends on the GPU."""
-    shift = shift_of(calibration.evidence, "memory", [subject_of_plan(plan, gpu, "bf16")])
-    usual = calibration.interval("memory", *plan.regimes)
-    return Spread(shift * usual.low, shift * usual.middle, shift * usual.high)
+def memory_shift(plan: Plan, gpu: TrainingGpu, calibration: TrainingCalibration) -> float:
+    """What published runs near the plan say about its memory; the same on every accelerator."""
+    return float(shift_of(calibration.evidence, "memory", [subject_of_plan(plan, gpu, "bf16")])[0])
+
+
+def memory_spread(memory: TrainingMemory, shift: float, calibration: TrainingCalibration) -> Spread:
+    """Per candidate: the more of its memory are states, which are arithmetic, the surer it is."""
+    levels = states_level(memory)
+    usual = [
+        calibration.interval("memory", f"planned states {level}", "planned")
+        for level in range(len(STATE_SHARES) + 1)
+    ]
+    low, middle, high = (
+        shift * np.array(ends)[levels]
+        for ends in zip(*((one.low, one.middle, one.high) for one in usual), strict=True)
+    )
+    return Spread(low, middle, high)
 
 
 # ── candidates ──────────────────────────────────────────────────────────────────────────────────────────────────

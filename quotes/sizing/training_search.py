@@ -26,6 +26,7 @@ from quotes.sizing.training_plan import (
     Plan,
     machines_of,
     memory_of,
+    memory_shift,
     memory_spread,
     plan_of,
     run_hours,
@@ -100,7 +101,7 @@ class _Search:
         self.machines = machines_of([gpu for _, gpu in usable], plan.job.precision, calibration)
         self.assumptions = assumptions
         self.calibration = calibration
-        self.memory = memory_spread(plan, self.machines.gpus[0], calibration)
+        self.memory_shift = memory_shift(plan, self.machines.gpus[0], calibration)
         self.speed = speed_spread(plan, self.machines, calibration)
         self.counts = [
             self._counts(gpu, kind)
@@ -148,7 +149,7 @@ class _Search:
         every = np.array([row for rows in picked.values() for row in rows], np.int64)
         chosen = iter(chosen_rows(
             plan, found.layout.take(every), found.chunked[every], self.machines,
-            (found.hours[every], found.hopeful[every], found.cautious[every]), found.seconds[every], self.memory,
+            (found.hours[every], found.hopeful[every], found.cautious[every]), found.seconds[every], self.memory_shift,
             self.assumptions, self.calibration,
         ))  # fmt: skip
         return {
@@ -169,7 +170,7 @@ class _Search:
         if not self.counts[index]:
             return refused_speed(self.plan, accelerator, int(self.assumptions.training_gpus_max), None)
         return refused_memory(
-            self.plan, accelerator, self.machines.gpus[index], self.counts[index], self.memory, self.assumptions,
+            self.plan, accelerator, self.machines.gpus[index], self.counts[index], self.memory_shift, self.assumptions,
             self.calibration,
         )  # fmt: skip
 
@@ -181,10 +182,11 @@ class _Search:
         """
         plan, layouts = self.plan, every.candidates
         factors = self.calibration.memory_factors(STACK)
-        needed = memory_of(plan, layouts, self.calibration, "eager", "chunked").device(factors)
+        memory = memory_of(plan, layouts, self.calibration, "eager", "chunked")
+        needed = memory.device(factors) * memory_spread(memory, self.memory_shift, self.calibration).high
         whole = layouts.dp * layouts.micro_batch * plan.job.sequence_tokens <= plan.step_tokens
         needed = np.where(whole, needed, np.inf).reshape(2, -1, *VARIANTS)
-        usable = GIB * (1 - self.assumptions.training_memory_reserve_fraction) / float(self.memory.high[0])
+        usable = GIB * (1 - self.assumptions.training_memory_reserve_fraction)
         limit = np.array([gpu.memory_gib for gpu in self.machines.gpus]) * usable
         plain, pieces = needed[:, every.layout] <= limit[every.owner][:, None, None]
         pair, micro = np.nonzero(pieces.any(axis=1))

@@ -18,9 +18,11 @@ from quotes.sizing.training_memory import (
     TrainingMemory,
     in_flight_layers,
     local_params,
+    states_level,
     training_memory,
 )
 from quotes.sizing.training_model import TrainedModel, adapter_params, attention_flops, trained_model
+from quotes.sizing.training_plan import memory_spread
 from tests.sizing.language import LLAMA_8B, LLAMA_70B, MIXTRAL, model
 from tests.sizing.trainings import CALIBRATION
 
@@ -191,6 +193,14 @@ def test_what_the_driver_sees_lies_above_what_is_allocated() -> None:
 
 def test_a_state_is_numbers_or_arrays_of_them() -> None:
     assert States(2, 2, 12).resident == 16
+
+
+def test_the_more_of_it_are_states_the_surer_a_plan_is() -> None:
+    small, large = peak(sequence=65_536, shards=64), peak()
+    assert int(states_level(small)) == 0
+    assert int(states_level(large)) == 2
+    spreads = [memory_spread(memory, 1.0, CALIBRATION) for memory in (small, large)]
+    assert float(spreads[1].high / spreads[1].low) < float(spreads[0].high / spreads[0].low)
 
 
 def test_causal_attention_costs_half_the_square() -> None:

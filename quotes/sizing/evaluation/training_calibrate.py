@@ -42,6 +42,7 @@ from quotes.sizing.evaluation.training_peaks import (
     fit_memory,
     peak_in_row_unit,
     peaks_of,
+    states_levels,
 )
 from quotes.sizing.evaluation.training_rows import throughput_run
 from quotes.sizing.evaluation.training_run import NotInScope, Run
@@ -119,17 +120,27 @@ def _in_scope[T](rows: Iterable[Row], parse: Callable[[Row], T]) -> Iterable[T]:
 # ── residuals ───────────────────────────────────────────────────────────────────────────────────────────────────
 
 
-def residuals(quantity: Quantity, runs: Sequence[Run], left: LeftOut, unseen: LeftOut) -> list[Residual]:
-    """Quantiles by regime. `unseen`: the same with whole GPU generations left out."""
+def residuals(
+    quantity: Quantity,
+    runs: Sequence[Run],
+    left: LeftOut,
+    unseen: LeftOut,
+    levels: Sequence[int] | None = None,
+) -> list[Residual]:
+    """Quantiles by regime. `unseen`: the same with whole GPU generations left out; `levels`: how much of the memory of
+    each run are states. Speed is told apart by method, memory by that."""
     known: dict[str, list[float]] = defaultdict(list)
-    for run, error, planned, evidence in zip(runs, left.known, left.planned, left.evidence, strict=True):
+    for index, (run, error, planned, evidence) in enumerate(
+        zip(runs, left.known, left.planned, left.evidence, strict=True)
+    ):
         if quantity == "device" and run.measure == "allocated":
             continue
         kind = "expert" if run.is_moe else "dense"
         for regime in ("all", kind, f"{kind} {level_of(evidence)}"):
             known[regime].append(error)
         if run.stack != "megatron_2021":
-            for regime in ("planned", f"planned {kind}", f"planned {kind} {run.method}"):
+            by_method = (f"planned {kind}", f"planned {kind} {run.method}")
+            for regime in ("planned", *((f"planned states {levels[index]}",) if levels else by_method)):
                 known[regime].append(planned)
     known["planned unseen"] = [
         error for run, error in zip(runs, unseen.planned, strict=True) if run.stack != "megatron_2021"
@@ -210,6 +221,7 @@ def fitted(speed: Sequence[Run], memory: Sequence[Run], data_hash: str = "") -> 
         peak_in_row_unit(peaks, factor_columns(values, peaks.stacks))
     )
     peak_gib = np.array([run.measured * run.gibibytes for run in memory])
+    levels = states_levels(peaks, factor_columns(values, peaks.stacks))
 
     typical = with_typical(fit)
     stacks = [name.split(":")[1] for name in typical.names if name.startswith("moved:")]
@@ -237,8 +249,8 @@ def fitted(speed: Sequence[Run], memory: Sequence[Run], data_hash: str = "") -> 
         },
         residuals=(
             *residuals("speed", speed, speed_left, speed_unseen),
-            *residuals("memory", memory, memory_left, memory_unseen),
-            *residuals("device", memory, memory_left, memory_unseen),
+            *residuals("memory", memory, memory_left, memory_unseen, levels),
+            *residuals("device", memory, memory_left, memory_unseen, levels),
         ),
         evidence=(
             *evidence_of("speed", speed, speed_errors(table, fit, rates), rates),

@@ -19,6 +19,7 @@ from quotes.sizing.training_memory import (
     Split,
     States,
     in_flight_layers,
+    states_level,
     training_memory,
 )
 from quotes.sizing.training_model import TrainedModel, trained_model
@@ -118,6 +119,13 @@ def state_bytes(peaks: Peaks, factors: MemoryFactors) -> Vector:
     memory = training_memory(peaks.model, peaks.states, peaks.split, peaks.batch, factors, peaks.adapter)
     held = memory.weights + memory.optimizer
     return np.select([peaks.offloaded == 2, peaks.offloaded == 1], [0 * held, memory.weights], held)
+
+
+def states_levels(peaks: Peaks, factors: MemoryFactors) -> list[int]:
+    """How much of each run's memory are states, as plans tell it."""
+    memory = training_memory(peaks.model, peaks.states, peaks.split, peaks.batch, factors, peaks.adapter)
+    levels: list[int] = states_level(memory).tolist()
+    return levels
 
 
 def peak_in_row_unit(peaks: Peaks, factors: MemoryFactors) -> Vector:
