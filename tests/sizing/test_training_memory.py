@@ -80,6 +80,11 @@ def test_full_sharding_divides_states_but_not_activations(shards: int) -> None:
     assert float(shared.gathered) > 0 == float(alone.gathered)
 
 
+def test_data_parallelism_without_sharding_copies_everything() -> None:
+    copied = training_memory(LLAMA, STATES["adamw"], Split(dp=8), Batch(4096, 1), FACTORS)
+    assert gib(copied) == pytest.approx(gib(peak()))
+
+
 def test_logits_of_a_large_vocabulary_overtake_the_activations_of_one_layer() -> None:
     """Tokens × vocabulary grows with the sequence, and no sharding helps."""
     long, short = peak(sequence=32_768, shards=64), peak(sequence=2048, shards=64)

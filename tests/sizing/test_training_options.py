@@ -120,6 +120,14 @@ def test_a_chip_without_eight_bit_trains_in_sixteen_and_says_so() -> None:
     assert one(H100, precision="fp8")[0].precision == "fp8"
 
 
+def test_a_divided_four_bit_base_is_pointed_out() -> None:
+    """Not every training software can divide what is stored in 4 bit."""
+    for sku in (L40S, H100):
+        for option in one(sku, LLAMA_70B, method="qlora", tokens=1e6, deadline_h=100):
+            told = any("4-bit base is divided" in finding.message.text for finding in option.findings)
+            assert told == (option.layout.sharding == "fsdp")
+
+
 def test_eight_bit_adam_needs_no_more_gpus() -> None:
     assert (
         one(H100, LLAMA_70B, optimizer="adamw_8bit", tokens=1e6)[0].gpus
