@@ -6,11 +6,10 @@ per part of the product; they count as soon as they are there, and `update` fold
 """
 
 import argparse
-import csv
 import re
 import sys
 from collections.abc import Iterator
-from io import BytesIO, TextIOWrapper
+from io import BytesIO
 from pathlib import Path
 from typing import Any
 
@@ -24,7 +23,6 @@ ROOT = Path(__file__).resolve().parent.parent
 DUTCH = ROOT / "locale" / "nl" / "LC_MESSAGES" / "django.po"
 PARTS = ROOT / "locale" / "parts"
 PYTHON_FOLDERS = ("catalog", "configurator", "quotes")
-ARTICLES = ("accessories", "cables", "cooling", "pdus", "racks", "services", "storage_systems")
 TEMPLATE_SUFFIXES = {".html", ".txt", ".svg", ".xml"}
 
 KEYWORDS: dict[str, Any] = {
@@ -49,15 +47,6 @@ def template_method(
     yield from extract_template(file.read().decode())
 
 
-def article_method(
-    file: Any, keywords: Any, comment_tags: Any, options: Any
-) -> Iterator[tuple[int, Any, Any, Any]]:
-    """Names in the seed catalog that are words rather than a maker's type number."""
-    for line, row in enumerate(csv.DictReader(TextIOWrapper(file, "utf-8", newline="")), 2):
-        if row["vendor"] == "Generic" or "purpose" in row:
-            yield line, "pgettext", ("article", row["name"]), []
-
-
 def sources() -> Iterator[tuple[Path, Any]]:
     for folder in PYTHON_FOLDERS:
         yield from (
@@ -69,7 +58,6 @@ def sources() -> Iterator[tuple[Path, Any]]:
         for path in sorted((ROOT / folder).rglob("*")):
             if path.suffix in TEMPLATE_SUFFIXES and (folder == "templates" or "templates" in path.parts):
                 yield path, template_method
-    yield from ((ROOT / "catalog" / "data" / f"{kind}.csv", article_method) for kind in ARTICLES)
 
 
 def from_source() -> Catalog:

@@ -1,11 +1,9 @@
 """The translation tool finds what Django will look up, and refuses what would be shown wrongly."""
 
-from io import BytesIO
-
 import pytest
 from babel.messages.catalog import Message
 
-from scripts.messages import article_method, extract_template, faults, is_translated
+from scripts.messages import extract_template, faults, is_translated
 
 
 @pytest.mark.parametrize(
@@ -31,18 +29,6 @@ def test_templates_are_read_as_django_reads_them(template: str, expected: list[o
         # A plural carries its count as a third argument that is no text.
         found.append(tuple(part for part in text if part) if isinstance(text, tuple) else text)
     assert found == expected
-
-
-@pytest.mark.parametrize(
-    ("table", "expected"),
-    [
-        ("sku,vendor,name,purpose\na,NVIDIA,Support for a year,", ["Support for a year"]),  # a service
-        ("sku,vendor,name\na,Generic,Server rack 42U\nb,APC,AR3357", ["Server rack 42U"]),
-    ],
-)
-def test_articles_whose_names_are_words_are_translated(table: str, expected: list[str]) -> None:
-    rows = article_method(BytesIO(table.encode()), {}, [], {})
-    assert [text for _line, _function, (_context, text), _comments in rows] == expected
 
 
 @pytest.mark.parametrize(

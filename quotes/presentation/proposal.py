@@ -7,7 +7,7 @@ from itertools import groupby
 from typing import Any, NamedTuple
 
 from django.utils.safestring import SafeString
-from django.utils.translation import get_language, pgettext
+from django.utils.translation import get_language
 from django.utils.translation import gettext as _
 
 from catalog.quantity import Message, Quantity
@@ -139,7 +139,7 @@ def bill(price: PricedSystem) -> list[Group]:
 
 
 def _named(line: PricedLine) -> PricedLine:
-    return line.model_copy(update={"name": pgettext("article", line.name_in(get_language() or "en"))})
+    return line.model_copy(update={"name": line.name_in(get_language() or "en")})
 
 
 def _load(number: int, option: LoadOption) -> Load:

@@ -10,7 +10,6 @@ from django.contrib.auth.models import AbstractBaseUser
 from django.db import transaction
 from django.utils import timezone
 from django.utils.translation import gettext as _
-from django.utils.translation import override, pgettext
 
 from catalog.models import Article
 from catalog.quantity import Message
@@ -86,7 +85,7 @@ def _rows(quote: Quote, lines: Iterable[PricedLine]) -> list[QuoteLine]:
             quote=quote,
             position=position,
             sku=line.sku,
-            text=_article_name(line, quote.language),
+            text=line.name_in(quote.language),
             role=line.role.value,
             group=line.group,
             quantity=line.quantity,
@@ -98,11 +97,6 @@ def _rows(quote: Quote, lines: Iterable[PricedLine]) -> list[QuoteLine]:
         )
         for position, line in enumerate(lines, 1)
     ]
-
-
-def _article_name(line: PricedLine, language: str) -> str:
-    with override(language):
-        return pgettext("article", line.name_in(language))
 
 
 def _margins(skus: Iterable[str]) -> dict[str, Decimal]:

@@ -142,7 +142,7 @@ def test_from_the_first_question_to_the_pdf(
     page.wait_for_url("**/q/*/")
     expect(page.locator(".eyebrow")).to_contain_text(CONTACT["organisation"])
     expect_well_made()
-    link = page.locator(".quote-actions a").get_attribute("href")
+    link = page.locator(".quote-actions a.button--primary").get_attribute("href")
     document = pdf_of(page, link)
     text = "\n".join(sheet.extract_text() for sheet in document.pages)
     assert CONTACT["organisation"] in text
@@ -210,7 +210,7 @@ def test_a_price_changed_in_the_admin_changes_the_next_proposal_and_no_issued_qu
     def quoted() -> tuple[str, bytes]:
         customer.goto(quote)
         paper = customer.request.get(
-            customer.locator(".quote-actions a").get_attribute("href"), timeout=PATIENT_MS
+            customer.locator(".quote-actions a.button--primary").get_attribute("href"), timeout=PATIENT_MS
         ).body()
         return customer.locator("main .ledger").inner_text(), paper
 
