@@ -10,7 +10,7 @@ from itertools import groupby
 from catalog.quantity import Message, Quantity, noop
 from quotes.documents.charts import cost_curve, interval_bar, memory_bar
 from quotes.documents.svg import ENGLISH, SMALL, Words, clip, drawing, hatch, line, rect, text
-from quotes.sizing.placing import Seat, Shape
+from quotes.sizing.hardware.placing import Seat, Shape
 from quotes.sizing.results import RackPlacement, SystemBuild
 
 UNIT = 12.0  # height of one rack unit, px

@@ -22,7 +22,7 @@ from quotes.pricing.lines import PricedLine, PricedSystem
 from quotes.proposal import Proposal
 from quotes.sizing.assumptions import Assumptions, described
 from quotes.sizing.candidates import accelerators_needed
-from quotes.sizing.placing import Shape, seat
+from quotes.sizing.hardware.placing import Shape, seat
 from quotes.sizing.results import (
     Economics,
     LoadOption,

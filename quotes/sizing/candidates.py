@@ -17,9 +17,9 @@ from catalog.specs import (
 )
 from configurator.workload import LoadProfile, SiteKind, Workload
 from quotes.sizing.assumptions import Assumptions
-from quotes.sizing.compose import ScreenedSystem, screen_systems
+from quotes.sizing.hardware.compose import ScreenedSystem, screen_systems
+from quotes.sizing.hardware.placing import Shape, holds
 from quotes.sizing.loads import OptionTable
-from quotes.sizing.placing import Shape, holds
 from quotes.sizing.results import Estimate, LoadOption, Refusal, Stage
 from quotes.sizing.trace import Badge
 

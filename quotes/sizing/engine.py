@@ -10,7 +10,6 @@ from configurator.workload import Workload
 from quotes.sizing import choosing
 from quotes.sizing.advice import advice
 from quotes.sizing.assumptions import Assumptions
-from quotes.sizing.budget import budget_advice
 from quotes.sizing.candidates import (
     Draft,
     beaten,
@@ -20,10 +19,11 @@ from quotes.sizing.candidates import (
     node_limits,
     servers_for,
 )
-from quotes.sizing.compose import build_system
-from quotes.sizing.economics import economics, energy_eur_per_year, growth_phases
+from quotes.sizing.hardware.compose import build_system
 from quotes.sizing.knowledge import Knowledge
 from quotes.sizing.loads import OptionTable, UnknownModel, explained, option_table, parts
+from quotes.sizing.money.budget import budget_advice
+from quotes.sizing.money.economics import economics, energy_eur_per_year, growth_phases
 from quotes.sizing.results import Candidate, LoadOption, Refusal, SizedSystem, Sizing, Tier
 from quotes.sizing.trace import Finding, Severity
 

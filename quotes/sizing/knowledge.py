@@ -3,8 +3,8 @@
 from functools import cache
 from typing import NamedTuple
 
-from quotes.sizing.calibration import Calibration, load_calibration
 from quotes.sizing.rates import RateTable, load_rates
+from quotes.sizing.serving.calibration import Calibration, load_calibration
 from quotes.sizing.training import TrainingCalibration, load_training_calibration
 
 

@@ -24,8 +24,8 @@ from quotes.documents.drawings import (
     rack_elevation,
 )
 from quotes.documents.svg import clip, nice_ticks
-from quotes.sizing.compose import build_system
-from quotes.sizing.placing import Shape, seat
+from quotes.sizing.hardware.compose import build_system
+from quotes.sizing.hardware.placing import Shape, seat
 from quotes.sizing.results import CostYears, MemoryBreakdown, RackPlacement, SystemBuild
 from tests.sizing.hardware import ASSUMPTIONS, named, seed, serving, train, training
 

@@ -19,8 +19,8 @@ from quotes.pricing.lines import price
 from quotes.proposal import propose
 from quotes.sizing.candidates import accelerators_needed
 from quotes.sizing.engine import size
+from quotes.sizing.hardware.placing import Shape, holds
 from quotes.sizing.knowledge import shipped
-from quotes.sizing.placing import Shape, holds
 from quotes.sizing.results import LoadOption, SizedSystem, Sizing, Tier
 from tests.scenarios import SCENARIOS, load_workload
 from tests.sizing.hardware import ASSUMPTIONS, DAY, changed, seed

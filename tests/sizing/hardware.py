@@ -9,7 +9,7 @@ from catalog.seed import seed_snapshot
 from catalog.specs import CatalogSnapshot, Item
 from configurator.workload import LanguageService, LanguageTraining, ModelRef, Workload
 from quotes.sizing.assumptions import Assumptions
-from quotes.sizing.demand import NodeRecipe
+from quotes.sizing.hardware.demand import NodeRecipe
 from quotes.sizing.results import HostNeed, LoadOption, Refusal
 
 DAY = date(2026, 11, 30)

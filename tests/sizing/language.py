@@ -8,9 +8,9 @@ from catalog.seed import seed_snapshot
 from catalog.specs import AcceleratorSpec, CatalogSnapshot, ModelArchitecture
 from configurator.workload import LanguageService, ModelRef
 from quotes.sizing.assumptions import Assumptions
-from quotes.sizing.calibration import Calibration, load_calibration
 from quotes.sizing.results import LoadOption, Refusal
 from quotes.sizing.serving import serving_options
+from quotes.sizing.serving.calibration import Calibration, load_calibration
 
 LLAMA_8B = "meta-llama/Meta-Llama-3.1-8B"
 LLAMA_70B = "meta-llama/Meta-Llama-3.1-70B"

@@ -20,7 +20,7 @@ from quotes.sizing.architecture import (
     typical_architecture,
     weight_bytes,
 )
-from quotes.sizing.memory import Split, weights_gib
+from quotes.sizing.serving.memory import Split, weights_gib
 from tests.sizing.language import (
     GPT_OSS,
     GPT_OSS_SMALL,

@@ -5,7 +5,7 @@ from decimal import Decimal
 import pytest
 
 from configurator.workload import Budget, LanguageTraining, Method, ModelRef, Workload
-from quotes.sizing.budget import CALLS_MAX, budget_advice, relaxations
+from quotes.sizing.money.budget import CALLS_MAX, budget_advice, relaxations
 
 from .money import CHAT, INSPECTION
 

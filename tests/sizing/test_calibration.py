@@ -9,7 +9,6 @@ from hypothesis import strategies as st
 
 from quotes.sizing.architecture import FORMATS
 from quotes.sizing.assumptions import Assumptions
-from quotes.sizing.calibration import PATH, Calibration, MeasuredRow, load_calibration
 from quotes.sizing.evaluation import serving_fit
 from quotes.sizing.evaluation.base import Context
 from quotes.sizing.evaluation.conformal import group_weights, interval, weighted_quantile
@@ -22,7 +21,8 @@ from quotes.sizing.evaluation.serving_calibrate import (
     fitted,
 )
 from quotes.sizing.evaluation.serving_rows import parse_runs, predict, table_of
-from quotes.sizing.evidence import (
+from quotes.sizing.serving.calibration import PATH, Calibration, MeasuredRow, load_calibration
+from quotes.sizing.serving.evidence import (
     DOUBT,
     LARGEST_SHIFT,
     REMEMBERED,
@@ -32,11 +32,11 @@ from quotes.sizing.evidence import (
     nearest_evidence,
     shift_of,
 )
-from quotes.sizing.intervals import interval_of
-from quotes.sizing.layouts import Way
-from quotes.sizing.machines import Choice, machine_for
-from quotes.sizing.measurements import measured_row
-from quotes.sizing.serving_fleet import run_of
+from quotes.sizing.serving.fleet import run_of
+from quotes.sizing.serving.intervals import interval_of
+from quotes.sizing.serving.layouts import Way
+from quotes.sizing.serving.machines import Choice, machine_for
+from quotes.sizing.serving.measurements import measured_row
 from quotes.sizing.trace import Badge
 from tests.sizing.language import H100, LLAMA_8B, MI300X, catalog, gpu, model, service
 from tests.sizing.published import RUNS, TABLES

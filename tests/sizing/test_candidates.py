@@ -22,8 +22,8 @@ from quotes.sizing.candidates import (
     servers_for,
     spread,
 )
-from quotes.sizing.compose import ScreenedSystem
-from quotes.sizing.placing import Shape, holds
+from quotes.sizing.hardware.compose import ScreenedSystem
+from quotes.sizing.hardware.placing import Shape, holds
 from quotes.sizing.results import Estimate, LoadOption, Refusal, Speed
 from quotes.sizing.trace import Badge
 from tests.sizing.hardware import (

@@ -11,7 +11,7 @@ from configurator.workload import Budget, Growth, Workload
 from quotes.sizing.assumptions import Assumptions
 from quotes.sizing.candidates import Draft
 from quotes.sizing.choosing import choose, cons, expected_demand, pros, recommended_tier, targets
-from quotes.sizing.compose import ScreenedSystem
+from quotes.sizing.hardware.compose import ScreenedSystem
 from quotes.sizing.results import Estimate, LoadOption, Speed, Tier, Verdict
 from quotes.sizing.trace import Badge
 from tests.sizing.hardware import JOB, SERVICE, named, serving, training

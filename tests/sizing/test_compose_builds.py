@@ -7,7 +7,7 @@ import pytest
 
 from configurator.workload import DataNeeds, Delivery, Site
 from quotes.pricing.lines import price
-from quotes.sizing.compose import SystemRecipe, build_system
+from quotes.sizing.hardware.compose import SystemRecipe, build_system
 from quotes.sizing.results import SystemBuild
 from tests.sizing.builds import BOOT, CLUSTERS, MANAGEMENT, SINGLE, STORAGE, SUPPORT, Build
 from tests.sizing.hardware import (

@@ -9,13 +9,13 @@ from hypothesis import strategies as st
 from catalog.specs import ServerStatus
 from configurator.workload import DataNeeds, Delivery, Site
 from quotes.pricing.lines import price
-from quotes.sizing.bill import Broken
-from quotes.sizing.compose import ScreenedSystem, build_system, screen_systems
-from quotes.sizing.demand import NodeDemand
-from quotes.sizing.fitting import recipe_rules
-from quotes.sizing.node import NodePlan, plan_node
-from quotes.sizing.parts import parts_of
-from quotes.sizing.placing import Shape, seat
+from quotes.sizing.hardware.bill import Broken
+from quotes.sizing.hardware.compose import ScreenedSystem, build_system, screen_systems
+from quotes.sizing.hardware.demand import NodeDemand
+from quotes.sizing.hardware.fitting import recipe_rules
+from quotes.sizing.hardware.node import NodePlan, plan_node
+from quotes.sizing.hardware.parts import parts_of
+from quotes.sizing.hardware.placing import Shape, seat
 from quotes.sizing.results import Refusal, SystemBuild
 from tests.sizing.hardware import ASSUMPTIONS, seed, serve, serving, train, training
 

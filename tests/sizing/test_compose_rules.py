@@ -9,11 +9,11 @@ import pytest
 
 from catalog.specs import AcceleratorSpec, CatalogSnapshot, ServerSpec
 from configurator.workload import DataNeeds, Site, Workload
-from quotes.sizing.bill import Broken
-from quotes.sizing.compose import SystemRecipe, plan_system
-from quotes.sizing.demand import NodeDemand
-from quotes.sizing.node import plan_node
-from quotes.sizing.parts import parts_of
+from quotes.sizing.hardware.bill import Broken
+from quotes.sizing.hardware.compose import SystemRecipe, plan_system
+from quotes.sizing.hardware.demand import NodeDemand
+from quotes.sizing.hardware.node import plan_node
+from quotes.sizing.hardware.parts import parts_of
 from quotes.sizing.results import Refusal
 from tests.sizing.hardware import (
     ASSUMPTIONS,
@@ -348,7 +348,7 @@ def rules_in_code() -> set[str]:
     """The first argument of everything that makes a broken rule."""
     makers = {"broken", "unpriced", "_wrong_bay"}
     found = set()
-    for path in (ROOT / "quotes/sizing").glob("*.py"):
+    for path in (ROOT / "quotes/sizing").rglob("*.py"):
         for node in ast.walk(ast.parse(path.read_text())):
             if isinstance(node, ast.Call) and getattr(node.func, "id", "") in makers and node.args:
                 first = node.args[0]

@@ -20,17 +20,17 @@ from configurator.workload import (
     Workload,
 )
 from quotes.sizing.assumptions import Assumptions
-from quotes.sizing.economics import break_even_hours, economics
 from quotes.sizing.evaluation.base import Context
 from quotes.sizing.evaluation.money_cases import predict_case
-from quotes.sizing.growth import growth_phases
-from quotes.sizing.results import BillLine, Candidate, Economics, Estimate, LineRole, LoadOption, Speed
-from quotes.sizing.running_costs import (
+from quotes.sizing.money.economics import break_even_hours, economics
+from quotes.sizing.money.growth import growth_phases
+from quotes.sizing.money.running_costs import (
     administration_h_per_month,
     energy_eur_per_year,
     renewed_support_eur_per_year,
     yearly_costs,
 )
+from quotes.sizing.results import BillLine, Candidate, Economics, Estimate, LineRole, LoadOption, Speed
 
 from .money import CHAT, DAY, WORDS, candidate, catalog, load, offer, workload
 

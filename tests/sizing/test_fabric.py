@@ -7,10 +7,17 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from configurator.workload import DataNeeds, Site
-from quotes.sizing.bill import Broken
-from quotes.sizing.compose import build_system
-from quotes.sizing.fabric import NoTopology, Topology, leaf_count, plan_fabric, plan_topology, spine_count
-from quotes.sizing.parts import parts_of
+from quotes.sizing.hardware.bill import Broken
+from quotes.sizing.hardware.compose import build_system
+from quotes.sizing.hardware.fabric import (
+    NoTopology,
+    Topology,
+    leaf_count,
+    plan_fabric,
+    plan_topology,
+    spine_count,
+)
+from quotes.sizing.hardware.parts import parts_of
 from quotes.sizing.results import SystemBuild
 from tests.sizing.hardware import ASSUMPTIONS, changed, named, seed, train, training
 

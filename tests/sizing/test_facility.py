@@ -3,9 +3,9 @@
 import pytest
 
 from configurator.workload import DataNeeds, Site
-from quotes.sizing.compose import build_system
-from quotes.sizing.demand import NodeDemand
-from quotes.sizing.facility import (
+from quotes.sizing.hardware.compose import build_system
+from quotes.sizing.hardware.demand import NodeDemand
+from quotes.sizing.hardware.facility import (
     BTU_PER_WATT_HOUR,
     Box,
     amps_per_phase,
@@ -15,10 +15,10 @@ from quotes.sizing.facility import (
     server_box,
     usable_supply_kw,
 )
-from quotes.sizing.node import plan_node
-from quotes.sizing.parts import parts_of
+from quotes.sizing.hardware.node import plan_node
+from quotes.sizing.hardware.parts import parts_of
+from quotes.sizing.hardware.site import limits_for
 from quotes.sizing.results import SystemBuild
-from quotes.sizing.site import limits_for
 from tests.sizing.hardware import ASSUMPTIONS, named, seed, serve, serving, train, training
 
 H200, B200 = "H200 SXM5 141GB", "B200 SXM 180GB"

@@ -8,13 +8,13 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from quotes.sizing.architecture import FORMATS, weight_bytes
-from quotes.sizing.batching import Load, Steady, steady_state, tokens_per_step
-from quotes.sizing.calibration import load_calibration
-from quotes.sizing.forward import Spread, decode_seconds, prefill_seconds
-from quotes.sizing.kernels import CurveTable, Link, smooth_max
-from quotes.sizing.machines import machine_for, one_way_gb_s, overheads_for, scheduling_for, silicon
-from quotes.sizing.model_shape import kernels_per_layer, model_shape, scales_activations
-from quotes.sizing.queueing import mean_wait_seconds, required_replicas, wait_quantile_seconds
+from quotes.sizing.serving.batching import Load, Steady, steady_state, tokens_per_step
+from quotes.sizing.serving.calibration import load_calibration
+from quotes.sizing.serving.forward import Spread, decode_seconds, prefill_seconds
+from quotes.sizing.serving.kernels import CurveTable, Link, smooth_max
+from quotes.sizing.serving.machines import machine_for, one_way_gb_s, overheads_for, scheduling_for, silicon
+from quotes.sizing.serving.model_shape import kernels_per_layer, model_shape, scales_activations
+from quotes.sizing.serving.queueing import mean_wait_seconds, required_replicas, wait_quantile_seconds
 from tests.sizing.language import (
     A100,
     B200,

@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from configurator.workload import LoadProfile
-from quotes.sizing.hybrid import best_split, busy_load, critical_fractile, rented_hours
+from quotes.sizing.money.hybrid import best_split, busy_load, critical_fractile, rented_hours
 
 profiles = st.sampled_from(list(LoadProfile))
 prices = st.floats(0.01, 50)

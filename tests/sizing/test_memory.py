@@ -10,7 +10,8 @@ from hypothesis import strategies as st
 
 from quotes.sizing.architecture import FORMATS, legal_tp
 from quotes.sizing.assumptions import Assumptions
-from quotes.sizing.memory import (
+from quotes.sizing.results import Verdict
+from quotes.sizing.serving.memory import (
     EngineMemory,
     Pool,
     Split,
@@ -24,7 +25,6 @@ from quotes.sizing.memory import (
     verdict,
     weights_gib,
 )
-from quotes.sizing.results import Verdict
 from tests.sizing.language import (
     GPT_OSS_SMALL,
     H100,

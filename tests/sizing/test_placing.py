@@ -2,7 +2,7 @@
 
 import pytest
 
-from quotes.sizing.placing import Shape, holds, seat, sharing, smallest_shape
+from quotes.sizing.hardware.placing import Shape, holds, seat, sharing, smallest_shape
 from tests.sizing.hardware import serving, training
 
 H200 = "H200 SXM5 141GB"

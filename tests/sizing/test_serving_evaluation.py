@@ -10,7 +10,6 @@ from django.core.management import CommandError, call_command
 
 from quotes.management.commands import calibrate, evaluate_sizing
 from quotes.sizing.assumptions import Assumptions
-from quotes.sizing.calibration import load_calibration
 from quotes.sizing.evaluation import CASES as CASE_MODULES
 from quotes.sizing.evaluation import EVALUATORS, accuracy, serving_disagg, serving_measured, serving_memory
 from quotes.sizing.evaluation import cases as worked_cases
@@ -30,6 +29,7 @@ from quotes.sizing.evaluation.report import (
     text,
     verdicts_of,
 )
+from quotes.sizing.serving.calibration import load_calibration
 from tests.sizing.language import catalog
 from tests.sizing.published import CASES, DISAGGREGATED, RUNS, STARTS, TABLES
 

@@ -10,11 +10,11 @@ from catalog.specs import AcceleratorSpec
 from configurator.workload import LanguageService, ModelRef
 from quotes.sizing.architecture import FORMATS
 from quotes.sizing.assumptions import Assumptions
-from quotes.sizing.calibration import MeasuredRow, load_calibration
-from quotes.sizing.layouts import expert_groups, kv_format_for, layouts, weight_formats
-from quotes.sizing.machines import shape_signature
 from quotes.sizing.results import LoadOption, Refusal, Verdict
 from quotes.sizing.serving import explain_serving
+from quotes.sizing.serving.calibration import MeasuredRow, load_calibration
+from quotes.sizing.serving.layouts import expert_groups, kv_format_for, layouts, weight_formats
+from quotes.sizing.serving.machines import shape_signature
 from quotes.sizing.trace import Badge
 from tests.sizing.language import (
     A100,

@@ -5,11 +5,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from configurator.workload import DataNeeds, Growth
-from quotes.sizing.bill import Broken
-from quotes.sizing.compose import build_system
-from quotes.sizing.parts import parts_of
-from quotes.sizing.results import SystemBuild
-from quotes.sizing.storage import (
+from quotes.sizing.hardware.bill import Broken
+from quotes.sizing.hardware.compose import build_system
+from quotes.sizing.hardware.parts import parts_of
+from quotes.sizing.hardware.storage import (
     StorageNeed,
     Store,
     local_tb,
@@ -17,6 +16,7 @@ from quotes.sizing.storage import (
     storage_need,
     units_needed,
 )
+from quotes.sizing.results import SystemBuild
 from tests.sizing.hardware import ASSUMPTIONS, named, seed, serve, serving, train, training
 
 PARTS = parts_of(seed())

@@ -6,7 +6,6 @@ import numpy as np
 import pytest
 
 from quotes.sizing.assumptions import Assumptions
-from quotes.sizing.calibration import load_calibration
 from quotes.sizing.evaluation.base import Context, PredictedRow
 from quotes.sizing.evaluation.registry import CALIBRATORS
 from quotes.sizing.evaluation.training import predict_case, predict_memory_rows, predict_throughput_rows
@@ -34,9 +33,10 @@ from quotes.sizing.evaluation.training_run import (
     subject_model,
     token_count,
 )
+from quotes.sizing.serving.calibration import load_calibration
 from quotes.sizing.trace import Badge
-from quotes.sizing.training_calibration import loads
-from quotes.sizing.training_model import trained_model
+from quotes.sizing.training.calibration import loads
+from quotes.sizing.training.model import trained_model
 from tests.sizing.language import catalog
 from tests.sizing.trainings import CALIBRATION, row_by_id, rows
 

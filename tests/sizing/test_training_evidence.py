@@ -5,9 +5,8 @@ import json
 import numpy as np
 import pytest
 
-from quotes.sizing.goodput import goodput
-from quotes.sizing.training_calibration import PATH, MeasuredRun, TrainingCalibration, dumps, loads
-from quotes.sizing.training_evidence import (
+from quotes.sizing.training.calibration import PATH, MeasuredRun, TrainingCalibration, dumps, loads
+from quotes.sizing.training.evidence import (
     CAUTION,
     Subject,
     distances,
@@ -16,6 +15,7 @@ from quotes.sizing.training_evidence import (
     subject_of,
     table_of,
 )
+from quotes.sizing.training.goodput import goodput
 from tests.sizing.trainings import CALIBRATION
 
 HERE = Subject(

@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from quotes.sizing.architecture import typical_architecture
-from quotes.sizing.training_memory import (
+from quotes.sizing.training.memory import (
     GIB,
     LOSSES,
     STATES,
@@ -21,8 +21,8 @@ from quotes.sizing.training_memory import (
     states_level,
     training_memory,
 )
-from quotes.sizing.training_model import TrainedModel, adapter_params, attention_flops, trained_model
-from quotes.sizing.training_plan import memory_spread
+from quotes.sizing.training.model import TrainedModel, adapter_params, attention_flops, trained_model
+from quotes.sizing.training.plan import memory_spread
 from tests.sizing.language import LLAMA_8B, LLAMA_70B, MIXTRAL, model
 from tests.sizing.trainings import CALIBRATION
 

@@ -12,8 +12,8 @@ from quotes.sizing.architecture import typical_architecture
 from quotes.sizing.results import LoadOption, Refusal, Verdict
 from quotes.sizing.trace import Badge
 from quotes.sizing.training import explain_training
-from quotes.sizing.training_layouts import expert_parallel, gpu_counts
-from quotes.sizing.training_plan import available_hours, shares_pool
+from quotes.sizing.training.layouts import expert_parallel, gpu_counts
+from quotes.sizing.training.plan import available_hours, shares_pool
 from tests.sizing.language import (
     A100,
     B200,

@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from catalog.specs import FormFactor
-from quotes.sizing.training_hardware import (
+from quotes.sizing.training.hardware import (
     FP8_OVER_BF16,
     MOST_OF_PEAK,
     TrainingGpu,
@@ -14,9 +14,9 @@ from quotes.sizing.training_hardware import (
     share_of_peak,
     training_gpu,
 )
-from quotes.sizing.training_layouts import Grid
-from quotes.sizing.training_memory import Split
-from quotes.sizing.training_plan import (
+from quotes.sizing.training.layouts import Grid
+from quotes.sizing.training.memory import Split
+from quotes.sizing.training.plan import (
     FSDP,
     FULL,
     ZERO1,
@@ -27,7 +27,7 @@ from quotes.sizing.training_plan import (
     surrounded,
     time_of,
 )
-from quotes.sizing.training_speed import TokenTime, mfu_fraction, model_flops_per_token
+from quotes.sizing.training.speed import TokenTime, mfu_fraction, model_flops_per_token
 from tests.sizing.language import (
     A100,
     B200,

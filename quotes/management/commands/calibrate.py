@@ -10,9 +10,9 @@ from django.core.management.base import BaseCommand, CommandError
 from catalog.seed import seed_snapshot
 from quotes.services.proposals import today
 from quotes.sizing.assumptions import Assumptions
-from quotes.sizing.calibration import load_calibration
 from quotes.sizing.evaluation.base import Context
 from quotes.sizing.evaluation.registry import CALIBRATORS
+from quotes.sizing.serving.calibration import load_calibration
 
 DATA = Path(__file__).parents[2] / "sizing" / "data"
 

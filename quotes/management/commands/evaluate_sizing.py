@@ -16,12 +16,12 @@ from catalog.seed import seed_snapshot
 from quotes.management.commands.calibrate import read_table
 from quotes.services.proposals import today
 from quotes.sizing.assumptions import Assumptions
-from quotes.sizing.calibration import load_calibration
 from quotes.sizing.evaluation import EVALUATORS, serving_calibrate, training_cross
 from quotes.sizing.evaluation.accuracy import Cross, document
 from quotes.sizing.evaluation.base import Context, PredictedRow
 from quotes.sizing.evaluation.registry import evaluator
 from quotes.sizing.evaluation.report import COLUMNS, Summary, as_json, row_cells, summaries, text
+from quotes.sizing.serving.calibration import load_calibration
 
 NOTES = Path(__file__).parents[3] / "docs" / "sizing" / "accuracy_notes.md"
 

@@ -5,7 +5,7 @@ from typing import NamedTuple, Protocol
 
 from catalog.specs import CatalogSnapshot
 from quotes.sizing.assumptions import Assumptions
-from quotes.sizing.calibration import Calibration
+from quotes.sizing.serving.calibration import Calibration
 
 type Row = Mapping[str, str]
 

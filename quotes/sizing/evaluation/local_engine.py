@@ -7,7 +7,7 @@ covers. Layers split over several GPUs run one after the other, so that further 
 from quotes.sizing.architecture import FORMATS, kv_bytes_of_sequence, weight_bytes
 from quotes.sizing.evaluation.base import Context, PredictedRow, Row
 from quotes.sizing.evaluation.names import OutOfScope, find_accelerator, find_model
-from quotes.sizing.machines import require_figures
+from quotes.sizing.serving.machines import require_figures
 from quotes.sizing.trace import Badge
 
 LOCAL_ENGINE = "llama.cpp"

@@ -3,9 +3,9 @@
 from collections.abc import Callable, Mapping
 from typing import Any
 
-from quotes.sizing.economics import break_even_hours
 from quotes.sizing.evaluation.base import Context, PredictedRow, Row
-from quotes.sizing.running_costs import HOURS_PER_YEAR
+from quotes.sizing.money.economics import break_even_hours
+from quotes.sizing.money.running_costs import HOURS_PER_YEAR
 
 METRIC = "numeric_expected"
 DAYS_PER_YEAR = 365

@@ -4,7 +4,7 @@ import re
 
 from catalog.specs import AcceleratorSpec, CatalogSnapshot, FormFactor, ModelArchitecture
 from quotes.sizing.evaluation.models import EXTRA_GPUS, EXTRA_MODELS, PATTERNS
-from quotes.sizing.machines import silicon
+from quotes.sizing.serving.machines import silicon
 
 
 class OutOfScope(LookupError):

@@ -4,7 +4,7 @@ import re
 from dataclasses import replace
 
 from quotes.sizing.assumptions import Assumptions
-from quotes.sizing.memory import EngineMemory, Pool, engine_memory
+from quotes.sizing.serving.memory import EngineMemory, Pool, engine_memory
 
 
 def version_of(text: str) -> tuple[int, ...]:

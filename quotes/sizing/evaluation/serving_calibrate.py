@@ -12,7 +12,6 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from quotes.sizing.calibration import Calibration, MeasuredRow, Metric, Residual
 from quotes.sizing.evaluation import serving_fit, tables_fit
 from quotes.sizing.evaluation.accuracy import Cross
 from quotes.sizing.evaluation.base import Context, Row
@@ -32,8 +31,9 @@ from quotes.sizing.evaluation.serving_rows import (
 )
 from quotes.sizing.evaluation.serving_throughput import Question, questions_of
 from quotes.sizing.evaluation.table_answers import answer_all
-from quotes.sizing.evidence import FADING, fading_mean
-from quotes.sizing.machines import shape_signature, silicon
+from quotes.sizing.serving.calibration import Calibration, MeasuredRow, Metric, Residual
+from quotes.sizing.serving.evidence import FADING, fading_mean
+from quotes.sizing.serving.machines import shape_signature, silicon
 
 type Vector = NDArray[np.float64]
 type Mask = NDArray[np.bool_]

@@ -36,10 +36,10 @@ from quotes.sizing.evaluation.serving_memory import (
 )
 from quotes.sizing.evaluation.serving_throughput import question_of
 from quotes.sizing.evaluation.table_answers import answer_all
-from quotes.sizing.layouts import kv_bytes
-from quotes.sizing.machines import MissingFigure
-from quotes.sizing.memory import kv_gib_of_sequence, largest_context_tokens
 from quotes.sizing.results import Verdict
+from quotes.sizing.serving.layouts import kv_bytes
+from quotes.sizing.serving.machines import MissingFigure
+from quotes.sizing.serving.memory import kv_gib_of_sequence, largest_context_tokens
 from quotes.sizing.trace import Badge
 
 METRIC = "numeric_expected"

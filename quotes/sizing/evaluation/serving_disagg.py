@@ -10,7 +10,7 @@ import numpy as np
 
 from quotes.sizing.evaluation.base import Context, PredictedRow, Row
 from quotes.sizing.evaluation.serving_rows import decode_worker_runs, predict, table_of
-from quotes.sizing.intervals import intervals_of
+from quotes.sizing.serving.intervals import intervals_of
 from quotes.sizing.trace import Badge
 
 WIDER = 1.5  # of the interval: how full the batch was is known only roughly

@@ -7,9 +7,9 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from quotes.sizing.calibration import Calibration, EngineConstants, SharedConstants
 from quotes.sizing.evaluation.robust import Vector, least_squares
 from quotes.sizing.evaluation.serving_rows import PREFILL_FIRST, Predicted, Run, Table, predict
+from quotes.sizing.serving.calibration import Calibration, EngineConstants, SharedConstants
 
 TTFT_WEIGHT = 0.25  # of a squared log residual, against 1 for the time per token
 ENGINES = ("trtllm", "vllm", "sglang", PREFILL_FIRST)

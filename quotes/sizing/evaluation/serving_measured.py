@@ -11,9 +11,6 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from quotes.sizing import evidence
-from quotes.sizing.batching import tokens_per_step
-from quotes.sizing.calibration import Calibration
 from quotes.sizing.evaluation import serving_fit
 from quotes.sizing.evaluation.base import Context, PredictedRow, Row
 from quotes.sizing.evaluation.serving_rows import (
@@ -24,8 +21,11 @@ from quotes.sizing.evaluation.serving_rows import (
     table_of,
     throughput_per_gpu,
 )
-from quotes.sizing.intervals import intervals_of
-from quotes.sizing.machines import shape_signature, silicon
+from quotes.sizing.serving import evidence
+from quotes.sizing.serving.batching import tokens_per_step
+from quotes.sizing.serving.calibration import Calibration
+from quotes.sizing.serving.intervals import intervals_of
+from quotes.sizing.serving.machines import shape_signature, silicon
 from quotes.sizing.trace import Badge
 
 type Vector = NDArray[np.float64]

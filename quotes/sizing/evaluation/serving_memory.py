@@ -20,8 +20,9 @@ from quotes.sizing.architecture import (
 from quotes.sizing.evaluation.base import Context, PredictedRow, Row
 from quotes.sizing.evaluation.names import OutOfScope, find_accelerator, find_model
 from quotes.sizing.evaluation.releases import release, version_of
-from quotes.sizing.layouts import kv_bytes, kv_format_for
-from quotes.sizing.memory import (
+from quotes.sizing.results import Verdict
+from quotes.sizing.serving.layouts import kv_bytes, kv_format_for
+from quotes.sizing.serving.memory import (
     EngineMemory,
     MemoryBudget,
     Pool,
@@ -34,7 +35,6 @@ from quotes.sizing.memory import (
     verdict,
     weights_gib,
 )
-from quotes.sizing.results import Verdict
 from quotes.sizing.trace import Badge
 
 WEIGHTS, TOKENS, OUTCOME = "weights_gib_per_gpu", "kv_cache_tokens", "outcome"

@@ -10,16 +10,16 @@ from numpy.typing import NDArray
 from catalog.specs import AcceleratorSpec, ModelArchitecture
 from quotes.sizing.architecture import FORMATS, WeightFormat
 from quotes.sizing.assumptions import Assumptions
-from quotes.sizing.batching import Load, Scheduling, Steady, steady_state
-from quotes.sizing.calibration import Calibration
 from quotes.sizing.evaluation.base import Context, Row
 from quotes.sizing.evaluation.conditions import Conditions, conditions_of
 from quotes.sizing.evaluation.names import OutOfScope, find_accelerator, find_model
-from quotes.sizing.forward import Machine, Overheads, Spread
-from quotes.sizing.layouts import kv_bytes, kv_format_for
-from quotes.sizing.machines import Choice, MissingFigure, machine_for, supports
-from quotes.sizing.memory import Split, engine_memory, kv_capacity_sequences, memory_budget
-from quotes.sizing.model_shape import ModelShape, model_shape
+from quotes.sizing.serving.batching import Load, Scheduling, Steady, steady_state
+from quotes.sizing.serving.calibration import Calibration
+from quotes.sizing.serving.forward import Machine, Overheads, Spread
+from quotes.sizing.serving.layouts import kv_bytes, kv_format_for
+from quotes.sizing.serving.machines import Choice, MissingFigure, machine_for, supports
+from quotes.sizing.serving.memory import Split, engine_memory, kv_capacity_sequences, memory_budget
+from quotes.sizing.serving.model_shape import ModelShape, model_shape
 
 type Values = NDArray[np.float64]
 

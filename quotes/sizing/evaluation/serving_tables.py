@@ -8,15 +8,15 @@ from collections.abc import Iterator, Sequence
 
 import numpy as np
 
-from quotes.sizing.calibration import Metric
 from quotes.sizing.evaluation import tables_fit
 from quotes.sizing.evaluation.base import Context, PredictedRow, Row
 from quotes.sizing.evaluation.local_engine import LOCAL_ENGINE, predict_local
 from quotes.sizing.evaluation.names import OutOfScope
 from quotes.sizing.evaluation.serving_throughput import Question, questions_of
 from quotes.sizing.evaluation.table_answers import Answer, answer_all
-from quotes.sizing.intervals import interval_of
-from quotes.sizing.machines import MissingFigure
+from quotes.sizing.serving.calibration import Metric
+from quotes.sizing.serving.intervals import interval_of
+from quotes.sizing.serving.machines import MissingFigure
 from quotes.sizing.trace import Badge
 
 METRIC = "value"

@@ -21,9 +21,9 @@ from quotes.sizing.evaluation.serving_rows import (
     Run,
     published_architecture,
 )
-from quotes.sizing.layouts import expert_groups, kv_format_for
-from quotes.sizing.machines import MissingFigure, machine_for, supports
-from quotes.sizing.memory import Split, weights_gib
+from quotes.sizing.serving.layouts import expert_groups, kv_format_for
+from quotes.sizing.serving.machines import MissingFigure, machine_for, supports
+from quotes.sizing.serving.memory import Split, weights_gib
 
 type Values = NDArray[np.float64]
 

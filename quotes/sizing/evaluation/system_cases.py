@@ -4,7 +4,7 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 from quotes.sizing.evaluation.base import Context, PredictedRow, Row
-from quotes.sizing.fabric import NoTopology, Topology, plan_topology, spine_count
+from quotes.sizing.hardware.fabric import NoTopology, Topology, plan_topology, spine_count
 
 METRIC = "numeric_expected"
 MANAGER_LINKS = 4  # ports that a fabric manager takes in the published designs that have one

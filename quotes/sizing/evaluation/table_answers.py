@@ -7,7 +7,6 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from quotes.sizing.batching import steady_state
 from quotes.sizing.evaluation.base import Context
 from quotes.sizing.evaluation.serving_rows import (
     Table,
@@ -15,7 +14,8 @@ from quotes.sizing.evaluation.serving_rows import (
     table_of,
 )
 from quotes.sizing.evaluation.serving_throughput import Question
-from quotes.sizing.machines import Choice
+from quotes.sizing.serving.batching import steady_state
+from quotes.sizing.serving.machines import Choice
 
 type Values = NDArray[np.float64]
 

@@ -10,12 +10,12 @@ from typing import NamedTuple
 
 import numpy as np
 
-from quotes.sizing.calibration import Calibration, GenerationFactors
 from quotes.sizing.evaluation.base import Context
 from quotes.sizing.evaluation.robust import Vector, least_squares
 from quotes.sizing.evaluation.serving_fit import Parameter
 from quotes.sizing.evaluation.serving_throughput import TUNED, Question
 from quotes.sizing.evaluation.table_answers import answer_all
+from quotes.sizing.serving.calibration import Calibration, GenerationFactors
 
 FOLDS = 5
 LATENCY_WEIGHT = 0.25  # of rows about first tokens, against 1 for rates and times per token

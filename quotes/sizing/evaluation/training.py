@@ -19,7 +19,7 @@ from quotes.sizing.evaluation.training_predict import (
 )
 from quotes.sizing.evaluation.training_rows import throughput_run
 from quotes.sizing.evaluation.training_run import NotInScope, Run
-from quotes.sizing.training_calibration import TrainingCalibration, load_training_calibration
+from quotes.sizing.training.calibration import TrainingCalibration, load_training_calibration
 
 __all__ = ["predict_case", "predict_memory_rows", "predict_throughput_rows"]
 

@@ -46,7 +46,7 @@ from quotes.sizing.evaluation.training_peaks import (
 )
 from quotes.sizing.evaluation.training_rows import throughput_run
 from quotes.sizing.evaluation.training_run import NotInScope, Run
-from quotes.sizing.training_calibration import (
+from quotes.sizing.training.calibration import (
     GenerationRates,
     MeasuredRun,
     Quantity,
@@ -54,8 +54,8 @@ from quotes.sizing.training_calibration import (
     TrainingCalibration,
     dumps,
 )
-from quotes.sizing.training_evidence import Subject
-from quotes.sizing.training_speed import SpeedFactors
+from quotes.sizing.training.evidence import Subject
+from quotes.sizing.training.speed import SpeedFactors
 
 type Vector = NDArray[np.float64]
 

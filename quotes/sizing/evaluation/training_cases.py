@@ -14,11 +14,11 @@ from quotes.sizing.evaluation.training_predict import Predicted, fits, peaks, ra
 from quotes.sizing.evaluation.training_rows import throughput_run
 from quotes.sizing.evaluation.training_run import NotInScope, Run, subject_model
 from quotes.sizing.trace import Badge
-from quotes.sizing.training_calibration import TrainingCalibration, load_training_calibration
-from quotes.sizing.training_memory import STATES
-from quotes.sizing.training_model import trained_model
-from quotes.sizing.training_option import HOST_BYTES_PER_PARAM, HOST_BYTES_PURE
-from quotes.sizing.training_speed import model_flops_per_token
+from quotes.sizing.training.calibration import TrainingCalibration, load_training_calibration
+from quotes.sizing.training.memory import STATES
+from quotes.sizing.training.model import trained_model
+from quotes.sizing.training.option import HOST_BYTES_PER_PARAM, HOST_BYTES_PURE
+from quotes.sizing.training.speed import model_flops_per_token
 
 SHARE_THAT_FITS = {"fits": 1.0, "tight": 0.5, "oom": 0.0}
 MOST_GPUS = 4096

@@ -13,11 +13,11 @@ from numpy.typing import NDArray
 
 from quotes.sizing.evaluation.training_least_squares import Matrix, Prior, derivatives, least_squares
 from quotes.sizing.evaluation.training_run import Run
-from quotes.sizing.training_calibration import GenerationRates
-from quotes.sizing.training_hardware import share_of_peak
-from quotes.sizing.training_memory import Batch, Split
-from quotes.sizing.training_model import TrainedModel, trained_model
-from quotes.sizing.training_speed import Chip, SpeedFactors, TokenTime, Work, token_time
+from quotes.sizing.training.calibration import GenerationRates
+from quotes.sizing.training.hardware import share_of_peak
+from quotes.sizing.training.memory import Batch, Split
+from quotes.sizing.training.model import TrainedModel, trained_model
+from quotes.sizing.training.speed import Chip, SpeedFactors, TokenTime, Work, token_time
 
 type Vector = NDArray[np.float64]
 

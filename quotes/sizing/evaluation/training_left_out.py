@@ -25,11 +25,11 @@ from quotes.sizing.evaluation.training_peaks import (
     peaks_of,
 )
 from quotes.sizing.evaluation.training_run import Run
-from quotes.sizing.training_calibration import Quantity
-from quotes.sizing.training_evidence import Subject, distances, shifts
-from quotes.sizing.training_evidence import Table as Subjects
-from quotes.sizing.training_evidence import table_of as subject_table
-from quotes.sizing.training_model import trained_model
+from quotes.sizing.training.calibration import Quantity
+from quotes.sizing.training.evidence import Subject, distances, shifts
+from quotes.sizing.training.evidence import Table as Subjects
+from quotes.sizing.training.evidence import table_of as subject_table
+from quotes.sizing.training.model import trained_model
 
 type Vector = NDArray[np.float64]
 type Mask = NDArray[np.bool_]

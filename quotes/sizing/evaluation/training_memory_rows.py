@@ -20,8 +20,8 @@ from quotes.sizing.evaluation.training_run import (
     subject_gpu,
     subject_model,
 )
-from quotes.sizing.training_hardware import TrainingGpu
-from quotes.sizing.training_memory import STATES, Loss, States
+from quotes.sizing.training.hardware import TrainingGpu
+from quotes.sizing.training.memory import STATES, Loss, States
 
 GIB_PER_GB = 1e9 / 2**30
 NEAR_THE_WALL = 0.9  # of the card: beyond, the allocator fills what there is and tells nothing

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from quotes.sizing.evaluation.training_fit import stack_models
 from quotes.sizing.evaluation.training_least_squares import Matrix, Prior, derivatives, least_squares
 from quotes.sizing.evaluation.training_run import Run
-from quotes.sizing.training_memory import (
+from quotes.sizing.training.memory import (
     GIB,
     LOSSES,
     Adapter,
@@ -22,7 +22,7 @@ from quotes.sizing.training_memory import (
     states_level,
     training_memory,
 )
-from quotes.sizing.training_model import TrainedModel, trained_model
+from quotes.sizing.training.model import TrainedModel, trained_model
 
 type Vector = NDArray[np.float64]
 

@@ -26,10 +26,10 @@ from quotes.sizing.evaluation.training_peaks import (
 )
 from quotes.sizing.evaluation.training_run import Run
 from quotes.sizing.trace import Badge
-from quotes.sizing.training_calibration import Quantity, Residual, TrainingCalibration
-from quotes.sizing.training_evidence import distances, known_runs, shift_of
-from quotes.sizing.training_evidence import table_of as subject_table
-from quotes.sizing.training_memory import GIB, MemoryFactors
+from quotes.sizing.training.calibration import Quantity, Residual, TrainingCalibration
+from quotes.sizing.training.evidence import distances, known_runs, shift_of
+from quotes.sizing.training.evidence import table_of as subject_table
+from quotes.sizing.training.memory import GIB, MemoryFactors
 
 type Vector = NDArray[np.float64]
 type Verdict = Literal["fits", "tight", "oom"]

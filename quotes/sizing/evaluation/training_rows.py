@@ -23,9 +23,9 @@ from quotes.sizing.evaluation.training_run import (
     subject_model,
     token_count,
 )
-from quotes.sizing.training_hardware import TrainingGpu
-from quotes.sizing.training_memory import LOSSES, Adapter, Batch, MemoryFactors, Split, training_memory
-from quotes.sizing.training_model import attention_flops, trained_model
+from quotes.sizing.training.hardware import TrainingGpu
+from quotes.sizing.training.memory import LOSSES, Adapter, Batch, MemoryFactors, Split, training_memory
+from quotes.sizing.training.model import attention_flops, trained_model
 
 NEWEST = 2026 * 12 + 8  # month of the newest software measured
 FRAMEWORKS_AGE = frozenset({"megatron", "mlperf", "primus", "torchtitan", "automodel"})

@@ -10,8 +10,8 @@ from typing import Any, Literal, NamedTuple
 from catalog.specs import ModelArchitecture
 from quotes.sizing.architecture import typical_architecture
 from quotes.sizing.evaluation.base import Row
-from quotes.sizing.training_hardware import TrainingGpu
-from quotes.sizing.training_memory import STATES, Loss, States
+from quotes.sizing.training.hardware import TrainingGpu
+from quotes.sizing.training.memory import STATES, Loss, States
 
 SUBJECTS = Path(__file__).parent.parent / "data" / "training_subjects.json"
 

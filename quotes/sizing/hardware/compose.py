@@ -1,0 +1,137 @@
+"""From a number of accelerators to everything that must be ordered and switched on.
+
+`screen_systems` prices every server for one accelerator, cheaply, for the search; `build_system` builds the chosen one
+in full. Both read the same `SystemPlan`, so their numbers are equal by construction.
+"""
+
+from collections.abc import Sequence
+from decimal import Decimal
+from typing import NamedTuple
+
+from catalog.specs import AcceleratorSpec, CatalogSnapshot, ServerSpec
+from configurator.workload import Workload
+from quotes.sizing.assumptions import Assumptions
+from quotes.sizing.hardware.bill import Broken, bill_lines, longest_lead
+from quotes.sizing.hardware.demand import NodeDemand, NodeRecipe
+from quotes.sizing.hardware.fabric import fabric_result
+from quotes.sizing.hardware.node import compose_node, node_build
+from quotes.sizing.hardware.parts import Parts, parts_of
+from quotes.sizing.hardware.storage import storage_result
+from quotes.sizing.hardware.system import SystemPlan, SystemRecipe, plan_system
+from quotes.sizing.hardware.system_report import placements, system_figures, system_findings
+from quotes.sizing.results import LoadOption, Power, Refusal, SystemBuild
+
+__all__ = [
+    "NodeDemand",
+    "NodeRecipe",
+    "ScreenedSystem",
+    "SystemRecipe",
+    "build_system",
+    "compose_node",
+    "plan_system",
+    "screen_systems",
+]
+
+
+class ScreenedSystem(NamedTuple):
+    """A legal system on one server type, priced: list price with services and support, without VAT."""
+
+    server: str
+    nodes: int
+    accelerators: int
+    price_eur: Decimal
+    wall_w: float
+    rack_units: float
+    lead_time_weeks: int | None
+
+
+def screen_systems(
+    accelerator: AcceleratorSpec,
+    accelerators_needed: int,
+    loads: tuple[LoadOption, ...],
+    workload: Workload,
+    catalog: CatalogSnapshot,
+    assumptions: Assumptions,
+) -> list[ScreenedSystem | Refusal]:
+    """One answer for every server on whose list the accelerator stands."""
+    parts = parts_of(catalog)
+    answers: list[ScreenedSystem | Refusal] = []
+    for server in parts.servers_for.get(accelerator.sku, ()):
+        plan = plan_system(accelerator, server, accelerators_needed, loads, workload, parts, assumptions)
+        if isinstance(plan, Broken):
+            answers.append(plan.refusal(server.sku, server.name))
+            continue
+        answers.append(
+            ScreenedSystem(
+                server.sku,
+                plan.nodes,
+                plan.nodes * plan.node.gpus,
+                plan.eur,
+                plan.wall_w,
+                plan.units,
+                longest_lead(plan.lines, parts)[0],
+            )
+        )
+    return answers
+
+
+def build_system(
+    accelerator: AcceleratorSpec | None,
+    server: ServerSpec,
+    accelerators_needed: int,
+    loads: tuple[LoadOption, ...],
+    workload: Workload,
+    catalog: CatalogSnapshot,
+    assumptions: Assumptions,
+    recipe: SystemRecipe | None = None,
+) -> SystemBuild | Refusal:
+    """The whole system on one server type, explained; or the rule that stands in the way.
+
+    `accelerator` None: servers without accelerators, `accelerators_needed` of them. Guarantees: every line is an
+    article of the catalog with a price and a quantity above zero; no limit of `workload.site` is exceeded.
+    """
+    parts = parts_of(catalog)
+    plan = plan_system(accelerator, server, accelerators_needed, loads, workload, parts, assumptions, recipe)
+    if isinstance(plan, Broken):
+        return plan.refusal(server.sku, server.name)
+    return _written_out(plan, loads, workload, parts, assumptions)
+
+
+def _written_out(
+    plan: SystemPlan, loads: Sequence[LoadOption], workload: Workload, parts: Parts, assumptions: Assumptions
+) -> SystemBuild:
+    node = node_build(plan.node, plan.demand, parts, assumptions)
+    weeks, slowest = longest_lead(plan.lines, parts)
+    drive = parts.items.get(plan.node.recipe.drive)
+    nvme_tb = plan.nodes * plan.node.recipe.drives * getattr(drive, "capacity_gb", 0) / 1000
+    storage = storage_result(plan.need, plan.store, nvme_tb)
+    racks = placements(plan.layout, workload.site)
+    busiest_w = max((rack.power_w for rack in racks), default=plan.node.provision_w)
+    pairs = max((rack.pairs for rack, _ in plan.layout.racks), default=0) if plan.layout else 1
+    return SystemBuild(
+        accelerator=plan.node.accelerator.sku if plan.node.accelerator else None,
+        accelerators=plan.nodes * plan.node.gpus,
+        nodes=plan.nodes,
+        node=node,
+        lines=bill_lines(plan.lines, parts),
+        power=Power(
+            dc_w=plan.wall_w * assumptions.psu_efficiency_fraction,
+            wall_w=plan.wall_w,
+            expected_w=plan.wall_w * assumptions.load_factor_fraction,
+            surviving_psu_w=None,
+            planning_w=plan.provision_w,
+            estimated=plan.node.estimated or bool(plan.store and plan.store.estimated),
+        ),
+        racks=racks,
+        fabric=fabric_result(plan.fabric),
+        storage=storage,
+        feeds_per_rack=pairs * (2 if workload.site.feeds_redundant else 1),
+        amps_per_phase=busiest_w / pairs / assumptions.feed_volts / workload.site.feed_phases,
+        findings=(
+            *node.findings,
+            *system_findings(plan, loads, workload, racks, parts, assumptions),
+        ),
+        figures=system_figures(plan, workload, storage, racks, assumptions),
+        lead_time_weeks=weeks,
+        lead_time_line=slowest,
+    )

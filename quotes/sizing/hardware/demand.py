@@ -1,0 +1,104 @@
+"""What the loads ask of each server, in numbers, and the form in which its parts are written down."""
+
+from collections.abc import Iterable
+from math import ceil
+from typing import NamedTuple
+
+from catalog.specs import AcceleratorSpec, DriveSpec, ServerSpec
+from quotes.sizing.assumptions import Assumptions
+from quotes.sizing.hardware.parts import Parts
+from quotes.sizing.results import LoadOption
+
+TB = 1000  # gigabytes
+
+
+class NodeDemand(NamedTuple):
+    """What the loads together ask of each server. Without accelerators, 'per accelerator' means per server."""
+
+    training: bool = False
+    cores_per_gpu: float = 0
+    ram_gb_per_gpu: float = 0  # 0: the loads do not say
+    nvme_tb: float = 0
+    nvme_write_tb_per_day: float = 0
+    nvme_read_gb_s: float = 0  # from the server's own drives
+    fabric_gbit_s: float = 0  # per accelerator, 0: no cluster network
+    joined: int = 1  # accelerators that one replica or job joins inside a server
+    read_gb_s: float = 0  # over the ordinary network
+    front_gbit_s: float = 0  # least speed of an ordinary network port
+
+
+class NodeRecipe(NamedTuple):
+    """Parts of one server by SKU and count, chosen by hand or by `recipe.choose_recipe`; cheap, for searches."""
+
+    cpu: str = ""
+    cpus: int = 0
+    memory: str = ""
+    modules: int = 0
+    boot: str = ""
+    boot_drives: int = 0
+    drive: str = ""
+    drives: int = 0
+    fabric_nic: str = ""
+    fabric_nics: int = 0
+    nics: tuple[tuple[str, int], ...] = ()
+    bridge: str = ""
+    bridges: int = 0
+
+
+def demand_of(loads: Iterable[LoadOption]) -> NodeDemand:
+    """Loads sit beside each other on one server: cores and memory per accelerator by the greediest, disk by the sum."""
+    loads = tuple(loads)
+    return NodeDemand(
+        training=any(load.kind.endswith("training") for load in loads),
+        cores_per_gpu=max((load.host.cpu_cores_per_gpu for load in loads), default=0),
+        ram_gb_per_gpu=max((load.host.ram_gb_per_gpu for load in loads), default=0),
+        nvme_tb=sum(load.host.nvme_tb_per_node for load in loads),
+        nvme_write_tb_per_day=sum(load.host.nvme_write_tb_per_day for load in loads),
+        joined=max((load.gpus_in_one_node for load in loads), default=1),
+    )
+
+
+# ── how much ────────────────────────────────────────────────────────────────────────────────────────────────────
+
+
+def cores_needed(count: int, demand: NodeDemand, assumptions: Assumptions) -> float:
+    per_gpu = demand.cores_per_gpu or assumptions.cpu_cores_per_gpu_count
+    return per_gpu * max(count, 1) + assumptions.cpu_cores_base_count
+
+
+def ram_needed_gb(
+    accelerator: AcceleratorSpec | None, count: int, demand: NodeDemand, assumptions: Assumptions
+) -> float:
+    """What the load says, but never less than a floor; a multiple of the accelerators' memory when it says nothing."""
+    gpu_gb = accelerator.memory_gb_label * count if accelerator else 0
+    if demand.ram_gb_per_gpu:
+        return max(demand.ram_gb_per_gpu * max(count, 1), gpu_gb * assumptions.ram_floor_factor)
+    factor = assumptions.ram_training_factor if demand.training else assumptions.ram_serving_factor
+    return gpu_gb * factor
+
+
+def front_gbit_s(count: int, demand: NodeDemand, assumptions: Assumptions) -> float:
+    """Ordinary network bandwidth of one server, for data and users."""
+    return max(max(count, 1) * assumptions.front_gbit_s_per_gpu, demand.read_gb_s * 8)
+
+
+def fabric_onboard(server: ServerSpec, accelerator: AcceleratorSpec | None, parts: Parts) -> int:
+    """Cluster-network ports that the chassis or the accelerator board brings along."""
+    board = parts.board_for(accelerator) if accelerator else None
+    return max(server.onboard_fabric_count, board.fabric_nic_count if board else 0)
+
+
+def roomy(demand: NodeDemand, count: int, assumptions: Assumptions) -> NodeDemand:
+    """Every server keeps models and caches, whether its loads mention them or not."""
+    least = max(count, 1) * assumptions.nvme_tb_per_gpu
+    return demand if demand.nvme_tb >= least else demand._replace(nvme_tb=least)
+
+
+def drives_needed(drive: DriveSpec, demand: NodeDemand, least: int) -> int:
+    """By capacity, by read bandwidth and by endurance: no more is written a day than the drives are warranted for."""
+    number = max(ceil(demand.nvme_tb * TB / drive.capacity_gb - 1e-9), least)
+    if demand.nvme_write_tb_per_day and drive.dwpd:
+        number = max(number, ceil(demand.nvme_write_tb_per_day * TB / drive.capacity_gb / drive.dwpd - 1e-9))
+    if demand.nvme_read_gb_s and drive.read_gb_s:
+        number = max(number, ceil(demand.nvme_read_gb_s / drive.read_gb_s - 1e-9))
+    return number

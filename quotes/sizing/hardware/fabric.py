@@ -1,0 +1,350 @@
+"""The cluster network: leaves, spines, cores, and every optic and fibre between them.
+
+Rail-optimised: accelerator i of every server meets accelerator i of all others on one leaf. Non-blocking: a leaf has
+at least as many links up as down. `plan_topology` is arithmetic on counts alone and reproduces the published
+reference architectures; `plan_fabric` adds articles of the catalog.
+"""
+
+from math import ceil
+from typing import NamedTuple
+
+from catalog.quantity import Message, Quantity, noop
+from catalog.specs import AcceleratorSpec, CableSpec, SwitchSpec
+from quotes.sizing.assumptions import Assumptions
+from quotes.sizing.hardware.bill import Broken, Line, broken
+from quotes.sizing.hardware.cards import runs_infiniband
+from quotes.sizing.hardware.parts import Parts
+from quotes.sizing.results import FabricPlan, LineRole
+from quotes.sizing.trace import Figure, Input
+
+GROUP = "fabric"
+EXTERNALLY_MANAGED = frozenset({"QM9790"})
+"""InfiniBand switches without a subnet manager of their own: only for fabrics with fabric-manager servers."""
+
+
+class Topology(NamedTuple):
+    """Counts over all planes together. Links are of one port each; `manager_links` are among `node_links`."""
+
+    leaves: int
+    spines: int = 0
+    cores: int = 0
+    node_links: int = 0
+    leaf_spine_links: int = 0
+    spine_core_links: int = 0
+    manager_links: int = 0
+    nodes_most: int = 0  # servers for which the leaves have ports
+    links_per_cable: int = 1
+
+    @property
+    def switches(self) -> int:
+        return self.leaves + self.spines + self.cores
+
+    @property
+    def node_cables(self) -> int:
+        return ceil(self.node_links / self.links_per_cable)
+
+    @property
+    def spine_cables(self) -> int:
+        return ceil(self.leaf_spine_links / self.links_per_cable)
+
+    @property
+    def blocking_ratio(self) -> float:
+        """Bandwidth down over bandwidth up; 1 or less is non-blocking."""
+        return self.node_links / self.leaf_spine_links if self.leaf_spine_links else 1
+
+
+class NoTopology(ValueError):
+    """Three tiers of this switch do not reach so many ports."""
+
+
+def plan_topology(
+    nodes: int,
+    rails: int,
+    switch_ports: int,
+    *,
+    manager_links: int = 0,
+    planes: int = 1,
+    links_per_cable: int = 1,
+) -> Topology:
+    """The smallest non-blocking fabric for `nodes` servers with `rails` ports each, per plane.
+
+    `manager_links`: ports that fabric managers take on as many leaves: together they cost a server's place.
+    `planes`: independent copies of the fabric, when each accelerator has a port in each. Raises NoTopology.
+    Source of the rules: published reference architectures of 31 to 512 servers, see docs/sizing/hardware.md.
+    """
+    one = _plane(nodes, rails, switch_ports, manager_links)
+    return Topology(
+        leaves=one.leaves * planes,
+        spines=one.spines * planes,
+        cores=one.cores * planes,
+        node_links=one.node_links * planes,
+        leaf_spine_links=one.leaf_spine_links * planes,
+        spine_core_links=one.spine_core_links * planes,
+        manager_links=manager_links * planes,
+        nodes_most=one.nodes_most,
+        links_per_cable=links_per_cable,
+    )
+
+
+def _plane(nodes: int, rails: int, ports: int, manager_links: int) -> Topology:
+    links = nodes * rails + manager_links
+    if links <= ports:
+        return Topology(1, node_links=links, manager_links=manager_links, nodes_most=ports // rails)
+    half = ports // 2
+    leaves, down = leaf_count(nodes, rails, half, manager_links)
+    spines, up = spine_count(leaves, down, half, ports)
+    if leaves <= ports and spines <= up:
+        return Topology(leaves, spines, 0, links, leaves * up, 0, manager_links, leaves * half // rails)
+    return _three_tiers(leaves, links, half, ports, manager_links, rails)
+
+
+def leaf_count(nodes: int, rails: int, half: int, manager_links: int = 0) -> tuple[int, int]:
+    """Leaves, and the most links down from one. Whole rails per leaf: several while few servers share them."""
+    places = nodes + ceil(manager_links / rails)
+    groups = ceil(places / half)
+    if groups > 1:
+        return groups * rails, half
+    rails_per_leaf = max(
+        count for count in range(1, rails + 1) if rails % count == 0 and count * places <= half
+    )
+    return rails // rails_per_leaf, rails_per_leaf * places
+
+
+def spine_count(leaves: int, down: int, half: int, spine_ports_down: int) -> tuple[int, int]:
+    """(spines, links up per leaf): the fewest spines that carry all uplinks and divide each leaf's uplinks evenly.
+
+    With equal spines, the fewest links. `spine_ports_down`: all ports in two tiers, half of them in three.
+    """
+    best: tuple[int, int] | None = None
+    for up in range(max(down, 1), half + 1):
+        spines = ceil(leaves * up / spine_ports_down)
+        while up % spines and spines <= up:
+            spines += 1
+        if best is None or spines < best[0]:
+            best = (spines, up)
+    if best is None:
+        raise NoTopology
+    return best
+
+
+def _three_tiers(leaves: int, links: int, half: int, ports: int, manager_links: int, rails: int) -> Topology:
+    """Pods of at most `half` leaves, each leaf with one link to every spine of its pod; cores join the spines."""
+    full, rest = divmod(leaves, half)
+    spines = full * half
+    if rest:
+        spines += spine_count(rest, half, half, half)[0]
+    up = leaves * half
+    cores = ceil(spines * half / ports)
+    while (spines * half) % cores:
+        cores += 1
+    if full + bool(rest) > ports:
+        raise NoTopology
+    return Topology(leaves, spines, cores, links, up, spines * half, manager_links, leaves * half // rails)
+
+
+# ── articles ────────────────────────────────────────────────────────────────────────────────────────────────────
+
+
+class Fabric(NamedTuple):
+    """A topology with its switch and its bill; watts as used and as provisioned."""
+
+    topology: Topology
+    switch: SwitchSpec
+    link_gbit_s: float
+    lines: tuple[Line, ...]
+    wall_w: float
+    provision_w: float
+    infiniband: bool
+
+
+def plan_fabric(
+    nodes: int,
+    accelerator: AcceleratorSpec,
+    count: int,
+    link_gbit_s: float,
+    parts: Parts,
+    assumptions: Assumptions,
+) -> Fabric | Broken:
+    """Cheapest fabric of one kind of switch for `nodes` servers with `count` ports each."""
+    infiniband = runs_infiniband(accelerator)
+    options = [
+        plan
+        for switch in parts.switches
+        if (switch.fabric == "infiniband") == infiniband
+        and switch.port_gbit_s >= link_gbit_s
+        and (plan := _with_switch(nodes, count, switch, link_gbit_s, parts, assumptions))
+    ]
+    if options:
+        return min(
+            options, key=lambda plan: sum(parts.price[line.sku] * line.quantity for line in plan.lines)
+        )
+    return broken(
+        "fabric_switch",
+        noop(
+            "The catalog has no switch with optics that joins {nodes} servers at {speed} Gbit/s per accelerator."
+        ),
+        noop("Enter such a switch with its optics and prices, or take servers that need no cluster network."),
+        stage="catalog",
+        nodes=nodes,
+        speed=round(link_gbit_s),
+    )
+
+
+def manager_ports(nodes: int, count: int, ports: int, assumptions: Assumptions) -> int:
+    """Fabric managers get servers and ports of their own once every rail has a leaf of its own."""
+    if nodes * count <= ports:
+        return 0
+    leaves, _ = leaf_count(nodes, count, ports // 2)
+    return (
+        int(assumptions.fabric_manager_ports_count)
+        if leaves >= assumptions.fabric_manager_leaves_count
+        else 0
+    )
+
+
+def _with_switch(
+    nodes: int, count: int, switch: SwitchSpec, link_gbit_s: float, parts: Parts, assumptions: Assumptions
+) -> Fabric | None:
+    split = max(int(switch.port_gbit_s // link_gbit_s), 1)
+    ports = switch.ports * split
+    per_cage = ports // (switch.cages or switch.ports)
+    managers = manager_ports(nodes, count, ports, assumptions) if switch.fabric == "infiniband" else 0
+    try:
+        topology = plan_topology(nodes, count, ports, manager_links=managers)
+    except NoTopology:
+        return None
+    if switch.sku in EXTERNALLY_MANAGED and not managers:
+        return None
+    optics = optics_for(link_gbit_s, per_cage, topology.switches == 1, switch.fabric == "infiniband", parts)
+    if optics is None:
+        return None
+    twin, single, fibre = optics
+    switch_ends = topology.node_links + 2 * (topology.leaf_spine_links + topology.spine_core_links)
+    twins = ceil(switch_ends / twin.ports)
+    links = topology.node_links + topology.leaf_spine_links + topology.spine_core_links
+    lines = (
+        Line(
+            switch.sku,
+            topology.switches,
+            LineRole.NETWORK,
+            GROUP,
+            noop("{leaves} leaf, {spines} spine and {cores} core switches."),
+            {"leaves": topology.leaves, "spines": topology.spines, "cores": topology.cores},
+        ),
+        Line(
+            twin.sku,
+            twins,
+            LineRole.NETWORK,
+            GROUP,
+            noop("One per switch cage in use, {per} links each."),
+            {"per": twin.ports},
+        ),
+        Line(
+            single.sku,
+            topology.node_links,
+            LineRole.NETWORK,
+            GROUP,
+            noop("One at the server's end of every link."),
+        ),
+        Line(fibre.sku, links, LineRole.NETWORK, GROUP, noop("One per link.")),
+    )
+    optics_w = twins * (twin.power_w or 0) + topology.node_links * (single.power_w or 0)
+    used_w, most_w = switch_watts(switch, assumptions)
+    return Fabric(
+        topology,
+        switch,
+        link_gbit_s,
+        lines,
+        topology.switches * used_w + optics_w,
+        topology.switches * most_w + topology.node_links * (single.power_w or 0),
+        switch.fabric == "infiniband",
+    )
+
+
+def switch_watts(switch: SwitchSpec, assumptions: Assumptions) -> tuple[float, float]:
+    """(usual, most); the most is said to include active optics. An unknown figure counts as the other one."""
+    usual = switch.typical_power_w or switch.max_power_w or assumptions.part_power_unknown_w
+    return usual, max(switch.max_power_w or 0, usual)
+
+
+def optics_for(
+    gbit_s: float, per_cage: int, near: bool, infiniband: bool, parts: Parts
+) -> tuple[CableSpec, CableSpec, CableSpec] | None:
+    """(switch side, server side, fibre) that meet: multimode where it exists, else single mode."""
+    server_side = "OSFP flat-top" if infiniband else "QSFP112"
+    for mode, fibre_name in (("MM", "MPO-12/APC MM"), ("SM", "MPO-12/APC SM")):
+        fibre = parts.cable("fibre", fibre_name, reach_m=0 if near else 20)
+        single = _optic(server_side, gbit_s, 1, mode, parts)
+        twin = _optic("OSFP", gbit_s, per_cage, mode, parts, but_not="flat-top")
+        if fibre and single and twin:
+            return twin, single, fibre
+    return None
+
+
+def _optic(
+    connector: str, gbit_s: float, links: int, mode: str, parts: Parts, but_not: str = "\n"
+) -> CableSpec | None:
+    return next(
+        (
+            cable
+            for cable in parts.cables
+            if cable.kind == "optic"
+            and cable.connector.startswith(connector)
+            and but_not not in cable.connector
+            and f"MPO-12/APC {mode}" in cable.connector
+            and cable.gbit_s == gbit_s
+            and cable.ports == links
+        ),
+        None,
+    )
+
+
+def fabric_result(fabric: Fabric | None) -> FabricPlan:
+    if fabric is None:
+        return FabricPlan()
+    topology = fabric.topology
+    return FabricPlan(
+        leaves=topology.leaves,
+        spines=topology.spines,
+        cores=topology.cores,
+        node_links=topology.node_links,
+        leaf_spine_links=topology.leaf_spine_links,
+        spine_core_links=topology.spine_core_links,
+        link_gbit_s=fabric.link_gbit_s,
+        blocking_ratio=topology.blocking_ratio,
+        switch=fabric.switch.sku,
+        kind="infiniband" if fabric.infiniband else "ethernet",
+    )
+
+
+def fabric_figure(fabric: Fabric, nodes: int, count: int) -> Figure:
+    topology = fabric.topology
+
+    def number(label: str, value: float, source: str = "", assumption: str | None = None) -> Input:
+        return Input(
+            name=Message.of(label),
+            value=Quantity(value=value, digits=6),
+            source=source,
+            assumption=assumption,
+        )
+
+    managers = "fabric_manager_ports_count" if topology.manager_links else None
+    return Figure(
+        key="fabric_switches",
+        label=Message.of(noop("Switches of the cluster network")),
+        value=Quantity(value=topology.switches, unit="switches", digits=6),
+        formula=noop(
+            "leaves + spines + cores; every leaf at least as many links up as down, uplinks divided evenly"
+        ),
+        inputs=(
+            number(noop("servers"), nodes),
+            number(noop("cluster ports per server"), count),
+            number(noop("ports per switch"), fabric.switch.ports, "catalog"),
+            number(noop("ports for fabric managers"), topology.manager_links, "assumption", managers),
+            number(noop("leaf switches"), topology.leaves),
+            number(noop("spine switches"), topology.spines),
+            number(noop("core switches"), topology.cores),
+            number(noop("links to servers"), topology.node_links),
+            number(noop("links between leaf and spine"), topology.leaf_spine_links),
+        ),
+    )

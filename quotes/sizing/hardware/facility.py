@@ -1,0 +1,325 @@
+"""Racks, feeds, cooling and floor: where everything stands.
+
+Racks fill by the tightest of power, units, weight and floor load. Feeds are sized on the most that a server may draw,
+with one of two feeds lost. The limits of the site themselves are rules of `site`.
+"""
+
+from collections.abc import Sequence
+from math import ceil, floor
+from typing import Literal, NamedTuple
+
+from catalog.quantity import Quantity, noop
+from catalog.specs import CoolingSpec, PduSpec, RackSpec, ServerRole, ServerSpec
+from quotes.sizing.assumptions import Assumptions
+from quotes.sizing.hardware.bill import Broken, broken
+from quotes.sizing.hardware.node_findings import NodePlan
+from quotes.sizing.hardware.parts import Parts
+
+BTU_PER_WATT_HOUR = 3.412
+UNLIMITED = 10**9
+
+
+class Box(NamedTuple):
+    """Something in a rack. Watts are the most it draws; `c13`, `c19`: outlets it takes on each of two feeds."""
+
+    label: str
+    kind: str
+    units: float
+    watts: float
+    kg: float | None
+    c13: int = 0
+    c19: int = 0
+    liquid: bool = False
+
+
+class Limits(NamedTuple):
+    """What one rack may hold."""
+
+    units: float
+    watts: float  # of the servers with accelerators
+    dry_watts: float  # of a rack without liquid-cooled servers
+    air_watts: float  # what room air cools
+    kg: float
+    water: bool  # the site has water for rear doors
+    feed_w: float  # what one feed carries
+    feed_amps: float
+    feeds_per_pair: int
+    strips: tuple[PduSpec, ...]  # power strips for such feeds, cheapest first
+    rack: RackSpec
+
+
+class RackPlan(NamedTuple):
+    boxes: tuple[Box, ...]
+    pairs: int  # feed pairs (or single feeds, when not redundant)
+    pdu: PduSpec | None
+    cooling: Literal["air", "rear_door", "liquid"]
+    unit: CoolingSpec | None = None  # the door or pump that is ordered with it
+
+    @property
+    def watts(self) -> float:
+        return sum(box.watts for box in self.boxes)
+
+
+class Layout(NamedTuple):
+    """All racks. `own`: the customer's racks or the room itself; nothing of them is ordered."""
+
+    racks: tuple[tuple[RackPlan, int], ...]  # each with how many are alike
+    rack: RackSpec | None
+    own: bool
+    feeds_per_pair: int
+
+    @property
+    def rack_count(self) -> int:
+        return sum(number for _, number in self.racks)
+
+    @property
+    def pdus(self) -> int:
+        return sum(plan.pairs * self.feeds_per_pair * number for plan, number in self.racks)
+
+
+# ── arithmetic ──────────────────────────────────────────────────────────────────────────────────────────────────
+
+
+def feed_capacity_w(amps: float, phases: int, assumptions: Assumptions) -> float:
+    """Continuous watts of one feed: volts × amps × phases × share of the breaker."""
+    return amps * assumptions.feed_volts * phases * assumptions.feed_load_fraction
+
+
+def amps_per_phase(watts: float, phases: int, assumptions: Assumptions) -> float:
+    """Amperes on each phase of a balanced feed at power factor one."""
+    return watts / assumptions.feed_volts / phases
+
+
+def floor_load_kg_m2(load_kg: float, rack: RackSpec) -> float | None:
+    """(rack + load) / footprint of the rack, kg/m²; None when the rack's size or weight is unknown."""
+    if not rack.width_mm or not rack.depth_mm or rack.weight_kg is None:
+        return None
+    return (rack.weight_kg + load_kg) / (rack.width_mm * rack.depth_mm / 1e6)
+
+
+def usable_supply_kw(shelves: int, shelf_kw: float) -> float:
+    """What a rack's power shelves carry when half of them are the spare: installed supply is not load."""
+    return shelves // 2 * shelf_kw
+
+
+def fits_per_rack(box: Box, limits: Limits) -> int:
+    """How many equal boxes a rack holds, by the tightest limit."""
+    by_units = floor(limits.units / box.units + 1e-9) if box.units else UNLIMITED
+    by_power = floor(limits.watts / box.watts + 1e-9) if box.watts else UNLIMITED
+    by_weight = floor(limits.kg / box.kg + 1e-9) if box.kg else UNLIMITED
+    return min(by_units, by_power, by_weight)
+
+
+# ── boxes ───────────────────────────────────────────────────────────────────────────────────────────────────────
+
+
+def server_box(plan: NodePlan, kind: str) -> Box:
+    server = plan.server
+    supplies = ceil((server.psu_count or 0) / 2)
+    large = "C19" in server.inlet or "C20" in server.inlet
+    return Box(
+        label=server.name,
+        kind=kind,
+        units=server.rack_units or 0,
+        watts=plan.provision_w,
+        kg=server.weight_kg,
+        c13=0 if large else supplies,
+        c19=supplies if large else 0,
+        liquid=needs_liquid(server),
+    )
+
+
+def needs_liquid(server: ServerSpec) -> bool:
+    """A closed loop inside a desk-side system needs nothing of the room."""
+    return server.cooling == "liquid" and ServerRole.WORKSTATION not in server.roles
+
+
+def stands_alone(server: ServerSpec) -> bool:
+    """Not in a rack: desk-side systems and edge boxes without rack units."""
+    return ServerRole.WORKSTATION in server.roles or not server.rack_units
+
+
+# ── racks ───────────────────────────────────────────────────────────────────────────────────────────────────────
+
+
+def lay_out(
+    node: NodePlan, nodes: int, others: Sequence[Box], limits: Limits, own: bool, parts: Parts
+) -> Layout | Broken:
+    """Servers with accelerators in racks alike, everything else in racks of its own, or beside them where it fits."""
+    box = server_box(node, "node")
+    if ServerRole.RACK in node.server.roles:
+        whole = RackPlan((box,), ceil(box.watts / limits.feed_w - 1e-9), None, "liquid")
+        return Layout(((whole, nodes),), None, True, limits.feeds_per_pair)
+    if wrong := next((wrong for other in others if (wrong := _too_much(other, limits))), None):
+        return wrong
+    racks = _server_racks(box, nodes, limits, own, parts)
+    bins: list[_Bin] = []
+    if others and (len(racks) == 2 or racks[0][1] == 1):  # a rack of its own kind may have room for the rest
+        bins = [_Bin(racks.pop()[0])]
+    for other in sorted(others, key=lambda item: -item.units):
+        _first_fit(bins, other, limits, own)
+    plans: list[tuple[RackPlan, int]] = []
+    for boxes, number in [*racks, *((bin_.boxes, 1) for bin_ in bins)]:
+        plan = _rack_plan(tuple(boxes), limits, own, parts)
+        if isinstance(plan, Broken):
+            return plan
+        plans.append((plan, number))
+    return Layout(tuple(plans), limits.rack, own, limits.feeds_per_pair)
+
+
+def _too_much(box: Box, limits: Limits) -> Broken | None:
+    """Whether something beside the servers is too much for a rack even alone."""
+    if box.watts > limits.dry_watts:
+        return broken(
+            "site_rack_power_other",
+            noop("{part} may draw {power}; the site allows {limit} per rack."),
+            noop("Place it in a colocation."),
+            stage="site",
+            part=box.label,
+            power=Quantity(value=box.watts / 1000, unit="kW", digits=3),
+            limit=Quantity(value=limits.dry_watts / 1000, unit="kW", digits=3),
+        )
+    if box.kg is not None and box.kg > limits.kg:
+        return broken(
+            "site_floor_other",
+            noop("{part} weighs {kg} kg; a rack may hold {limit} kg on this floor."),
+            noop("Place it in a colocation."),
+            stage="site",
+            part=box.label,
+            kg=round(box.kg),
+            limit=round(max(limits.kg, 0)),
+        )
+    return None
+
+
+def _server_racks(
+    box: Box, nodes: int, limits: Limits, own: bool, parts: Parts
+) -> list[tuple[list[Box], int]]:
+    """One feed pair per rack: servers share it, and a server that needs more pairs stands alone."""
+    pump_units = (
+        max((item.rack_units or 0 for item in parts.cooling_items("cdu")), default=0) if box.liquid else 0
+    )
+    room = limits._replace(units=limits.units - pump_units)
+    by_feed = floor(limits.feed_w / box.watts + 1e-9) if box.watts else UNLIMITED
+    by_outlet = UNLIMITED if own else min(
+        max((strip.outlets_c13 for strip in limits.strips), default=0) // box.c13 if box.c13 else UNLIMITED,
+        max((strip.outlets_c19 for strip in limits.strips), default=0) // box.c19 if box.c19 else UNLIMITED,
+    )  # fmt: skip
+    most = max(min(fits_per_rack(box, room), by_feed, by_outlet), 1)
+    per_rack = ceil(nodes / ceil(nodes / most))
+    whole, rest = divmod(nodes, per_rack)
+    racks = [([box] * per_rack, whole)] if whole else []
+    return racks + ([([box] * rest, 1)] if rest else [])
+
+
+class _Bin:
+    """A rack while it fills, with its sums kept up to date."""
+
+    __slots__ = ("boxes", "c13", "c19", "first_watts", "kg", "servers", "units", "watts", "wet")
+
+    def __init__(self, boxes: Sequence[Box]) -> None:
+        self.boxes: list[Box] = []
+        self.units = self.watts = self.kg = 0.0
+        self.c13 = self.c19 = 0
+        self.servers = any(box.kind == "node" for box in boxes)
+        self.wet = any(box.liquid for box in boxes)
+        self.first_watts = boxes[0].watts
+        for box in boxes:
+            self.add(box)
+
+    def add(self, box: Box) -> None:
+        self.boxes.append(box)
+        self.units += box.units
+        self.watts += box.watts
+        self.kg += box.kg or 0
+        self.c13 += box.c13
+        self.c19 += box.c19
+
+    def takes(self, box: Box, limits: Limits, own: bool) -> bool:
+        """One feed pair per rack, unless its first box needs more; without accelerators, room air only."""
+        most = limits.watts if self.wet else limits.dry_watts
+        if not self.servers:
+            most = min(most, limits.air_watts)
+        watts = self.watts + box.watts
+        if (
+            self.units + box.units > limits.units
+            or watts > min(most, max(limits.feed_w, self.first_watts))
+            or self.kg + (box.kg or 0) > limits.kg
+        ):
+            return False
+        pairs = ceil(watts / limits.feed_w - 1e-9)
+        return own or _strip(watts, self.c13 + box.c13, self.c19 + box.c19, pairs, limits) is not None
+
+
+def _first_fit(bins: list[_Bin], box: Box, limits: Limits, own: bool) -> None:
+    for bin_ in bins:
+        if bin_.takes(box, limits, own):
+            bin_.add(box)
+            return
+    bins.append(_Bin([box]))
+
+
+def _strip(watts: float, c13: int, c19: int, pairs: int, limits: Limits) -> PduSpec | None:
+    """The cheapest power strip of which one per feed carries these watts, with outlets enough."""
+    share = limits.feed_w / limits.feed_amps * pairs  # watts per ampere of breaker
+    for strip in limits.strips:
+        if (
+            strip.outlets_c13 * pairs >= c13
+            and strip.outlets_c19 * pairs >= c19
+            and strip.amps * share >= watts - 1e-6
+        ):
+            return strip
+    return None
+
+
+def _rack_plan(boxes: tuple[Box, ...], limits: Limits, own: bool, parts: Parts) -> RackPlan | Broken:
+    watts = sum(box.watts for box in boxes)
+    cooling: Literal["air", "rear_door", "liquid"] = "air"
+    unit: CoolingSpec | None = None
+    if any(box.liquid for box in boxes):
+        cooling = "liquid"
+    elif limits.water and watts > limits.air_watts:
+        cooling = "rear_door"
+    if cooling != "air" and not own:
+        kind = "cdu" if cooling == "liquid" else "rear_door"
+        able = [item for item in parts.cooling_items(kind) if (item.capacity_kw or 0) * 1000 >= watts]
+        if not able:
+            return _no_cooling(watts)
+        unit = able[0]
+        if cooling == "liquid":
+            boxes = (
+                *boxes,
+                Box(unit.name, "cooling", unit.rack_units or 0, unit.max_power_w or 0, None, c13=1),
+            )
+            watts += unit.max_power_w or 0
+    pairs = max(ceil(watts / limits.feed_w - 1e-9), 1)
+    if own:
+        return RackPlan(boxes, pairs, None, cooling)
+    c13, c19 = sum(box.c13 for box in boxes), sum(box.c19 for box in boxes)
+    strip = _strip(watts, c13, c19, pairs, limits)
+    return RackPlan(boxes, pairs, strip, cooling, unit) if strip else _no_strip(boxes, watts, limits)
+
+
+def _no_cooling(watts: float) -> Broken:
+    return broken(
+        "cooling_none",
+        noop("The catalog has no cooling for a rack of {power}."),
+        noop("Put fewer servers in a rack, or enter a larger unit in the catalog."),
+        stage="catalog",
+        power=Quantity(value=watts / 1000, unit="kW", digits=3),
+    )
+
+
+def _no_strip(boxes: Sequence[Box], watts: float, limits: Limits) -> Broken:
+    return broken(
+        "pdu_none",
+        noop(
+            "No power strip carries a rack of {power} with {c19} C19 and {c13} C13 outlets on {amps} A feeds."
+        ),
+        noop("Enter such a strip with its price, or have larger feeds installed."),
+        stage="site",
+        power=Quantity(value=watts / 1000, unit="kW", digits=3),
+        c19=sum(box.c19 for box in boxes),
+        c13=sum(box.c13 for box in boxes),
+        amps=Quantity(value=limits.feed_amps, digits=3),
+    )

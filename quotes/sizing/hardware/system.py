@@ -1,0 +1,339 @@
+"""The plan of a whole system: every decision made, nothing written out yet. Cheap, for searches.
+
+From the inside out: servers, where their data stands, the cluster network, the networks around it, racks, bill.
+"""
+
+from collections.abc import Sequence
+from decimal import Decimal
+from typing import NamedTuple
+
+from catalog.quantity import noop
+from catalog.specs import AcceleratorSpec, ServerSpec
+from configurator.workload import Workload
+from quotes.sizing.assumptions import Assumptions
+from quotes.sizing.hardware.bill import Broken, Line, broken, fixed_eur, merged, total_eur
+from quotes.sizing.hardware.chassis import counts_allowed
+from quotes.sizing.hardware.demand import NodeDemand, NodeRecipe, demand_of
+from quotes.sizing.hardware.extras import rack_lines, service_lines
+from quotes.sizing.hardware.fabric import Fabric, plan_fabric
+from quotes.sizing.hardware.facility import Layout, Limits, lay_out, server_box, stands_alone
+from quotes.sizing.hardware.networks import Networks, boxes, plan_networks
+from quotes.sizing.hardware.node import pairing, plan_parts
+from quotes.sizing.hardware.node_findings import NodePlan
+from quotes.sizing.hardware.parts import Parts
+from quotes.sizing.hardware.placing import Shape, smallest_shape
+from quotes.sizing.hardware.site import limits_for, server_site_rules, total_rules
+from quotes.sizing.hardware.storage import StorageNeed, Store, local_tb, plan_store, storage_need
+from quotes.sizing.results import LoadOption
+
+FEWER_MAY_HELP = frozenset(
+    {
+        "supply", "cpu_cores", "memory_most", "nic_slots", "front_nic_none", "drive_capacity",
+        "site_rack_power", "site_feed",
+    }
+)  # fmt: skip
+"""Rules that a server with fewer accelerators may keep."""
+
+
+class SystemRecipe(NamedTuple):
+    """What is chosen by hand; None is left to the rules. `storage`: SKU and number of units."""
+
+    node: NodeRecipe | None = None
+    management: NodeRecipe | None = None
+    storage: tuple[str, int] | None = None
+    local_storage: bool | None = None  # True: all data on the servers' own drives
+
+
+class SystemPlan(NamedTuple):
+    """Everything decided, nothing yet written out."""
+
+    node: NodePlan
+    nodes: int
+    demand: NodeDemand
+    fabric: Fabric | None
+    networks: Networks | None
+    need: StorageNeed
+    store: Store | None
+    layout: Layout | None
+    cluster: bool
+    lines: tuple[Line, ...]
+    wall_w: float
+    provision_w: float
+    units: float
+    eur: Decimal
+    missing: tuple[str, ...]  # purposes of services that the catalog does not have
+
+
+class _Stored(NamedTuple):
+    """A server composed for where its data stands; `store` None: on its own drives, or on storage that is there."""
+
+    node: NodePlan
+    demand: NodeDemand
+    store: Store | None
+
+
+def plan_system(
+    accelerator: AcceleratorSpec | None,
+    server: ServerSpec,
+    needed: int,
+    loads: Sequence[LoadOption],
+    workload: Workload,
+    parts: Parts,
+    assumptions: Assumptions,
+    recipe: SystemRecipe | None = None,
+) -> SystemPlan | Broken:
+    """The fewest servers that hold the loads; with fewer accelerators in each where supplies or site ask for it."""
+    if wrong := pairing(server, accelerator, parts):
+        return wrong
+    builder = _Builder(accelerator, server, loads, workload, parts, assumptions, recipe or SystemRecipe())
+    if accelerator is None:
+        return builder.plan(Shape(max(needed, 1), 0))
+    allowed = counts_allowed(server, accelerator)
+    first: Broken | None = None
+    while allowed:
+        shape = smallest_shape(needed, loads, allowed)
+        if shape is None:
+            break
+        plan = builder.plan(shape)
+        if isinstance(plan, SystemPlan):
+            return plan
+        first = first or plan
+        if plan.rule not in FEWER_MAY_HELP:
+            break
+        allowed = tuple(count for count in allowed if count < shape.gpus)
+    return first or _too_large(server, accelerator, loads, allowed)
+
+
+def _too_large(
+    server: ServerSpec, accelerator: AcceleratorSpec, loads: Sequence[LoadOption], allowed: Sequence[int]
+) -> Broken:
+    return broken(
+        "group_size",
+        noop("The loads join {joined} accelerators in one server; {server} holds {most}."),
+        noop("Choose a server that holds more {accelerator}, or split the model over fewer accelerators."),
+        joined=max((load.gpus_in_one_node for load in loads), default=1),
+        server=server.name,
+        most=max(allowed, default=0),
+        accelerator=accelerator.name,
+    )
+
+
+class _Builder:
+    """One attempt per shape; holds what does not change between attempts."""
+
+    def __init__(
+        self,
+        accelerator: AcceleratorSpec | None,
+        server: ServerSpec,
+        loads: Sequence[LoadOption],
+        workload: Workload,
+        parts: Parts,
+        assumptions: Assumptions,
+        recipe: SystemRecipe,
+    ) -> None:
+        self.accelerator, self.server, self.loads = accelerator, server, loads
+        self.workload, self.parts, self.assumptions, self.recipe = workload, parts, assumptions, recipe
+        self.demand = demand_of(loads)
+
+    def plan(self, shape: Shape) -> SystemPlan | Broken:
+        """From the inside out: server, storage, cluster network, the networks around it, racks, bill."""
+        link = self._fabric_gbit_s(shape)
+        need = storage_need(
+            self.workload, self.loads, shape.nodes * shape.gpus if link else 0, self.assumptions
+        )
+        best, *others = self._stored(shape, need, link)
+        plan = self._around(shape, need, link, best)
+        for other in others:
+            if isinstance(plan, SystemPlan):
+                break
+            second = self._around(shape, need, link, other)
+            plan = second if isinstance(second, SystemPlan) else plan
+        return plan
+
+    def _around(
+        self, shape: Shape, need: StorageNeed, link: float, stored: "_Stored | Broken"
+    ) -> SystemPlan | Broken:
+        if isinstance(stored, Broken):
+            return stored
+        node, demand, store = stored
+        fabric = None
+        if link and self.accelerator:
+            plan = plan_fabric(
+                shape.nodes,
+                self.accelerator,
+                shape.gpus,
+                self._port(node, link),
+                self.parts,
+                self.assumptions,
+            )
+            if isinstance(plan, Broken):
+                return plan
+            fabric = plan
+        alone = stands_alone(self.server)
+        cluster = not alone and (fabric is not None or shape.nodes >= self.assumptions.cluster_nodes_count)
+        standing = self._standing(node, shape.nodes, fabric, store, cluster)
+        if isinstance(standing, Broken):
+            return standing
+        layout, networks = standing
+        return self._total(node, shape.nodes, demand, fabric, networks, need, store, layout, cluster)
+
+    def _fabric_gbit_s(self, shape: Shape) -> float:
+        """Cluster network per accelerator when a load crosses servers, else 0."""
+        if not self._crosses(shape):
+            return 0
+        return max((load.host.fabric_gbit_s_per_gpu for load in self.loads), default=0)
+
+    def _port(self, node: NodePlan, link: float) -> float:
+        """Speed of the ports that are there: on board, or of the card chosen."""
+        if node.recipe.fabric_nics:
+            return float(self.parts.items[node.recipe.fabric_nic].port_gbit_s)  # type: ignore[attr-defined]
+        return self.server.onboard_fabric_gbit_s or max(link, self.assumptions.fabric_gbit_s_per_gpu)
+
+    def _node(self, shape: Shape, demand: NodeDemand) -> NodePlan | Broken:
+        return plan_parts(
+            self.server, self.accelerator, shape.gpus, demand, self.parts, self.assumptions, self.recipe.node
+        )
+
+    def _crosses(self, shape: Shape) -> bool:
+        """Whether a load needs more than one server at a time."""
+        return any(
+            load.gpus_per_replica > shape.gpus or (load.kind.endswith("training") and load.gpus > shape.gpus)
+            for load in self.loads
+        )
+
+    def _stored(self, shape: Shape, need: StorageNeed, link: float) -> list["_Stored | Broken"]:
+        """The servers and where their data stands, cheapest first: on their own drives, or on shared storage.
+
+        Own drives: every server holds all, so no job may cross servers and the servers must be few.
+        """
+        few = shape.nodes < self.assumptions.cluster_nodes_count and not self._crosses(shape)
+        have = self.workload.data.existing_storage
+        local = few and not have and not self.recipe.storage
+        if self.recipe.local_storage is not None:
+            local = self.recipe.local_storage
+        answers = [self._inside(shape, need, link)] if local else []
+        if self.recipe.local_storage or (local and not need.tb):
+            return answers
+        answers.append(self._beside(shape, need, link, have))
+        if len(answers) == 1:
+            return answers
+        return sorted(answers, key=lambda answer: self._eur(shape, answer))
+
+    def _eur(self, shape: Shape, answer: "_Stored | Broken") -> Decimal:
+        """Servers and storage together; what cannot be built comes last."""
+        if isinstance(answer, Broken):
+            return Decimal("Infinity")
+        lines = answer.store.lines if answer.store else ()
+        return shape.nodes * fixed_eur(answer.node.lines, self.parts) + fixed_eur(lines, self.parts)
+
+    def _inside(self, shape: Shape, need: StorageNeed, link: float) -> "_Stored | Broken":
+        demand = self.demand._replace(
+            fabric_gbit_s=link,
+            nvme_tb=self.demand.nvme_tb + local_tb(need, self.assumptions),
+            nvme_read_gb_s=need.read_gb_s,
+        )
+        node = self._node(shape, demand)
+        return node if isinstance(node, Broken) else _Stored(node, demand, None)
+
+    def _beside(self, shape: Shape, need: StorageNeed, link: float, have: bool) -> "_Stored | Broken":
+        demand = self.demand._replace(fabric_gbit_s=link)
+        store = None if have else plan_store(need, self.parts, self.assumptions, self.recipe.storage)
+        if isinstance(store, Broken):
+            return store
+        if store or (have and need.read_gb_s):
+            demand = demand._replace(read_gb_s=need.read_gb_s / shape.nodes)
+            if shape.nodes >= self.assumptions.cluster_nodes_count or link:
+                demand = demand._replace(front_gbit_s=self.assumptions.cluster_front_gbit_s)
+        node = self._node(shape, demand)
+        return node if isinstance(node, Broken) else _Stored(node, demand, store)
+
+    def _standing(
+        self, node: NodePlan, nodes: int, fabric: Fabric | None, store: Store | None, cluster: bool
+    ) -> tuple[Layout | None, Networks | None] | Broken:
+        """Racks, and the networks whose ports depend on what stands in them."""
+        site, parts, assumptions = self.workload.site, self.parts, self.assumptions
+        box = server_box(node, "node")
+        limits = limits_for(box, site, parts, assumptions)
+        if isinstance(limits, Broken):
+            return limits
+        if wrong := server_site_rules(node, site, limits, assumptions):
+            return wrong
+        if stands_alone(node.server):
+            return None, None
+        own = site.rack_units_free is not None or not (cluster or box.liquid)
+        if not cluster:
+            others = boxes(fabric, None, store, parts, assumptions)
+            layout = lay_out(node, nodes, others, limits, own, parts)
+            return layout if isinstance(layout, Broken) else (layout, None)
+        return self._cluster(node, nodes, fabric, store, limits, own)
+
+    def _cluster(
+        self,
+        node: NodePlan,
+        nodes: int,
+        fabric: Fabric | None,
+        store: Store | None,
+        limits: Limits,
+        own: bool,
+    ) -> tuple[Layout | None, Networks | None] | Broken:
+        """Power strips want management ports, whose switches want racks, which want strips: settled in two rounds."""
+        parts, assumptions, feeds, switches = self.parts, self.assumptions, 0, -1
+        layout: Layout | Broken | None = None
+        networks: Networks | None = None
+        for _ in range(3):
+            made = plan_networks(
+                node, nodes, fabric, store, feeds, parts, assumptions, self.recipe.management
+            )
+            if isinstance(made, Broken):
+                return made
+            networks = made
+            if made.out_of_band_count == switches:
+                break  # the racks hold the same as before
+            switches = made.out_of_band_count
+            others = boxes(fabric, networks, store, parts, assumptions)
+            layout = lay_out(node, nodes, others, limits, own, parts)
+            if isinstance(layout, Broken):
+                return layout
+            feeds = layout.pdus + sum(number for plan, number in layout.racks if plan.cooling == "rear_door")
+        return layout, networks  # type: ignore[return-value]  # a Broken layout was returned above
+
+    def _total(
+        self,
+        node: NodePlan,
+        nodes: int,
+        demand: NodeDemand,
+        fabric: Fabric | None,
+        networks: Networks | None,
+        need: StorageNeed,
+        store: Store | None,
+        layout: Layout | None,
+        cluster: bool,
+    ) -> SystemPlan | Broken:
+        cooled = rack_lines(layout, cluster, self.parts)
+        services, missing = service_lines(
+            node, nodes, fabric, layout, cluster, self.workload.delivery, self.parts, self.assumptions
+        )
+        lines = merged(
+            [
+                *(node.lines if nodes == 1 else (line.times(nodes) for line in node.lines)),
+                *(fabric.lines if fabric else ()),
+                *(networks.lines if networks else ()),
+                *(store.lines if store else ()),
+                *cooled.lines,
+                *services,
+            ]
+        )
+        others_w = (store.wall_w if store else 0) + cooled.wall_w
+        wall_w = nodes * node.wall_w + others_w + sum(part.wall_w for part in (fabric, networks) if part)
+        most_w = (
+            nodes * node.provision_w + others_w + sum(part.provision_w for part in (fabric, networks) if part)
+        )
+        units = sum(
+            box.units * number for plan, number in (layout.racks if layout else ()) for box in plan.boxes
+        )
+        if wrong := total_rules(most_w, units, node, nodes, self.workload.site, self.assumptions):
+            return wrong
+        return SystemPlan(
+            node, nodes, demand, fabric, networks, need, store, layout, cluster, tuple(lines), wall_w, most_w, units,
+            total_eur(lines, self.parts), missing,
+        )  # fmt: skip

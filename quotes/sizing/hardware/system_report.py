@@ -1,0 +1,366 @@
+"""What is said about a composed system: what stands in each rack, how the figures came about, what to mind."""
+
+from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING
+
+from catalog.quantity import Message, Quantity, noop
+from catalog.specs import ServerRole
+from configurator.workload import Site, Workload
+from quotes.sizing.assumptions import Assumptions
+from quotes.sizing.hardware.fabric import fabric_figure
+from quotes.sizing.hardware.facility import (
+    BTU_PER_WATT_HOUR,
+    Layout,
+    RackPlan,
+    feed_capacity_w,
+    floor_load_kg_m2,
+    server_box,
+)
+from quotes.sizing.hardware.node_findings import small_plug
+from quotes.sizing.hardware.parts import Parts
+from quotes.sizing.hardware.storage import storage_figure
+from quotes.sizing.results import LoadOption, RackPlacement, StoragePlan
+from quotes.sizing.trace import Badge, Figure, Finding, Input, Severity
+
+if TYPE_CHECKING:
+    from quotes.sizing.hardware.system import SystemPlan
+
+type Note = Callable[..., None]
+
+BOTTOM_UP = ("cooling", "node", "storage", "management", "network", "fabric")
+QUIET_ROLES = {ServerRole.WORKSTATION, ServerRole.EDGE}
+
+
+def placements(layout: Layout | None, site: Site) -> tuple[RackPlacement, ...]:
+    """Racks from left to right, boxes from the bottom up: pumps and servers low, switches on top."""
+    if layout is None:
+        return ()
+    return tuple(_placement(plan, layout) for plan, number in layout.racks for _ in range(number))
+
+
+def _placement(plan: RackPlan, layout: Layout) -> RackPlacement:
+    boxes = sorted(plan.boxes, key=lambda box: (BOTTOM_UP.index(box.kind), -box.units))
+    known = all(box.kg is not None for box in boxes)
+    kg = sum(box.kg or 0 for box in boxes)
+    whole = layout.rack is None  # the rack is itself the article
+    rack_kg = layout.rack.weight_kg if layout.rack else None
+    return RackPlacement(
+        units_total=layout.rack.rack_units if layout.rack else round(sum(box.units for box in boxes)),
+        items=tuple((box.label, box.units, box.kind) for box in boxes),
+        power_w=plan.watts,
+        weight_kg=(kg if whole else kg + rack_kg if rack_kg is not None else None) if known else None,
+        floor_kg_m2=floor_load_kg_m2(kg, layout.rack) if known and layout.rack else None,
+        cooling=plan.cooling,
+    )
+
+
+# ── figures ─────────────────────────────────────────────────────────────────────────────────────────────────────
+
+
+def _input(
+    label: str, value: float, unit: str = "", source: str = "", assumption: str | None = None
+) -> Input:
+    return Input(
+        name=Message.of(label),
+        value=Quantity(value=value, unit=unit, digits=4),
+        source=source,
+        assumption=assumption,
+    )
+
+
+def system_figures(
+    plan: "SystemPlan",
+    workload: Workload,
+    storage: StoragePlan,
+    racks: Sequence[RackPlacement],
+    assumptions: Assumptions,
+) -> tuple[Figure, ...]:
+    figures = [
+        _server_power(plan, assumptions),
+        _power(plan, assumptions),
+        _heat(plan),
+        _feeds(plan, workload, racks, assumptions),
+    ]
+    if racks:
+        figures.append(_racks(plan, racks, assumptions))
+    if storage.needed_tb or storage.system:
+        figures.append(storage_figure(plan.need, storage, workload))
+    if plan.fabric:
+        figures.append(fabric_figure(plan.fabric, plan.nodes, plan.node.gpus))
+    return tuple(figures)
+
+
+def _server_power(plan: "SystemPlan", assumptions: Assumptions) -> Figure:
+    node = plan.node
+    server = node.server
+    gpu_w = (node.accelerator.power_w or 0) if node.accelerator else 0
+    fans = 1 + (server.fan_pct or 0) / 100
+    rest = node.dc_w / fans - (server.base_power_w or 0) - gpu_w * node.gpus
+    composed = bool(node.recipe.cpu)
+    inputs = (
+        (
+            _input(noop("accelerators"), node.gpus),
+            _input(noop("power per accelerator"), gpu_w, "W", "catalog"),
+            _input(noop("CPUs, memory, drives and network cards"), rest, "W", "catalog"),
+            _input(noop("board and management"), server.base_power_w or 0, "W", "catalog"),
+            _input(noop("fans"), server.fan_pct or 0, "%", "catalog"),
+            _input(
+                noop("supply efficiency"),
+                assumptions.psu_efficiency_fraction,
+                "",
+                "assumption",
+                "psu_efficiency_fraction",
+            ),
+        )
+        if composed
+        else (_input(noop("planning figure of the maker"), node.wall_w, "W", "catalog"),)
+    )
+    return Figure(
+        key="server_power",
+        label=Message.of(noop("Power of one server at the wall")),
+        value=Quantity(value=node.wall_w, unit="W", digits=4),
+        formula=(
+            noop("(accelerators × power + parts + board) × (1 + fans) / efficiency")
+            if composed
+            else noop("as published")
+        ),
+        inputs=inputs,
+        badge=Badge.ESTIMATED if node.estimated else Badge.COMPUTED,
+    )
+
+
+def _power(plan: "SystemPlan", assumptions: Assumptions) -> Figure:
+    networks = plan.networks
+    others = plan.wall_w - plan.nodes * plan.node.wall_w
+    fabric_w = plan.fabric.wall_w if plan.fabric else 0
+    network_w = networks.wall_w if networks else 0
+    store_w = plan.store.wall_w if plan.store else 0
+    return Figure(
+        key="power",
+        label=Message.of(noop("Power of the system at the wall")),
+        value=Quantity(value=plan.wall_w / 1000, unit="kW", digits=3),
+        formula=noop("servers × power per server + networks + storage + cooling"),
+        inputs=(
+            _input(noop("servers"), plan.nodes),
+            _input(noop("power per server"), plan.node.wall_w, "W"),
+            _input(noop("cluster network"), fabric_w, "W", "catalog"),
+            _input(noop("other networks and management"), network_w, "W", "catalog"),
+            _input(noop("storage"), store_w, "W", "catalog"),
+            _input(
+                noop("pumps and fans of the racks"), others - fabric_w - network_w - store_w, "W", "catalog"
+            ),
+            _input(noop("to be provisioned: the higher of computed and published"), plan.provision_w, "W"),
+            _input(
+                noop("usual load"), assumptions.load_factor_fraction, "", "assumption", "load_factor_fraction"
+            ),
+        ),
+        badge=Badge.ESTIMATED if plan.node.estimated else Badge.COMPUTED,
+    )
+
+
+def _heat(plan: "SystemPlan") -> Figure:
+    return Figure(
+        key="heat",
+        label=Message.of(noop("Heat")),
+        value=Quantity(value=plan.wall_w * BTU_PER_WATT_HOUR, unit="BTU/h", digits=4),
+        formula=noop("power × 3.412"),
+        inputs=(_input(noop("power"), plan.wall_w, "W"),),
+    )
+
+
+def _feeds(
+    plan: "SystemPlan", workload: Workload, racks: Sequence[RackPlacement], assumptions: Assumptions
+) -> Figure:
+    site = workload.site
+    watts = max((rack.power_w for rack in racks), default=plan.node.provision_w)
+    pairs = max((rack.pairs for rack, _ in plan.layout.racks), default=1) if plan.layout else 1
+    return Figure(
+        key="amps",
+        label=Message.of(noop("Current per phase of the busiest rack, one feed lost")),
+        value=Quantity(value=watts / pairs / assumptions.feed_volts / site.feed_phases, unit="A", digits=3),
+        formula=noop("power / feeds / (volts × phases)"),
+        inputs=(
+            _input(noop("power to be provisioned"), watts, "W"),
+            _input(noop("feeds that remain"), pairs),
+            _input(noop("volts"), assumptions.feed_volts, "V", "assumption", "feed_volts"),
+            _input(noop("phases"), site.feed_phases, "", "answer"),
+            _input(
+                noop("one feed carries"),
+                feed_capacity_w(site.feed_amps, site.feed_phases, assumptions),
+                "W",
+                "assumption",
+                "feed_load_fraction",
+            ),
+        ),
+    )
+
+
+def _racks(plan: "SystemPlan", racks: Sequence[RackPlacement], assumptions: Assumptions) -> Figure:
+    return Figure(
+        key="racks",
+        label=Message.of(noop("Racks")),
+        value=Quantity(value=len(racks), unit="racks", digits=4),
+        formula=noop("by the tightest of power, units, weight and floor load"),
+        inputs=(
+            _input(noop("rack units"), plan.units, "U", "catalog"),
+            _input(noop("power of the busiest rack"), max(rack.power_w for rack in racks), "W"),
+            _input(noop("limit of room air"), assumptions.rack_air_kw, "kW", "assumption", "rack_air_kw"),
+            _input(
+                noop("limit with rear doors"),
+                assumptions.rack_rear_door_kw,
+                "kW",
+                "assumption",
+                "rack_rear_door_kw",
+            ),
+        ),
+    )
+
+
+# ── findings ────────────────────────────────────────────────────────────────────────────────────────────────────
+
+
+def system_findings(
+    plan: "SystemPlan",
+    loads: Sequence[LoadOption],
+    workload: Workload,
+    racks: Sequence[RackPlacement],
+    parts: Parts,
+    assumptions: Assumptions,
+) -> list[Finding]:
+    found: list[Finding] = []
+
+    def note(severity: Severity, text: str, remedy: str = "", about: str = "", **params: object) -> None:
+        message = Message(text=text, params=params)
+        then = Message(text=remedy, params=params) if remedy else None
+        found.append(Finding(severity=severity, message=message, about=about, remedy=then))
+
+    _power_findings(plan, racks, workload.site, assumptions, note)
+    _site_findings(plan, racks, workload.site, note)
+    _data_findings(plan, workload, parts, note)
+    if plan.nodes == 1 and any(load.spare_replicas for load in loads):
+        note(
+            Severity.INFO,
+            noop("The spare stands in the same server: it covers a failed accelerator, not a failed server."),
+            noop("Spread the replicas over two servers."),
+        )
+    if plan.cluster and not (plan.networks and plan.networks.management_count):
+        note(
+            Severity.INFO,
+            noop("Scheduler and monitoring run on the first server: a small cluster has no servers for it."),
+        )
+    if plan.cluster and plan.networks and plan.networks.management:
+        note(
+            Severity.INFO,
+            noop(
+                "The management servers connect to the in-band switches with cables that suit your choice of ports."
+            ),
+        )
+    for purpose in plan.missing:
+        note(
+            Severity.WARNING,
+            noop("The catalog has no priced service for {purpose}: it is not in the bill."),
+            purpose=purpose,
+        )
+    return found
+
+
+def _power_findings(
+    plan: "SystemPlan", racks: Sequence[RackPlacement], site: Site, assumptions: Assumptions, note: Note
+) -> None:
+    if plan.provision_w > plan.wall_w * 1.01:
+        note(
+            Severity.INFO,
+            noop("Feeds are sized for {planned}, the makers' planning figures; computed is {computed}."),
+            planned=Quantity(value=plan.provision_w / 1000, unit="kW", digits=3),
+            computed=Quantity(value=plan.wall_w / 1000, unit="kW", digits=3),
+        )
+    box = server_box(plan.node, "node")
+    if box.c19 or box.c13:
+        note(
+            Severity.INFO,
+            noop("Each server takes {c19} C19 and {c13} C13 outlets on each of two feeds."),
+            c19=box.c19,
+            c13=box.c13,
+        )
+    hottest = max((rack.power_w for rack in racks if rack.cooling == "air"), default=0)
+    if hottest > assumptions.rack_air_kw * 1000:
+        note(
+            Severity.WARNING,
+            noop("A rack of {power} is above what room air usually cools ({limit})."),
+            noop("Have the cooling checked, or plan a rear-door heat exchanger."),
+            power=Quantity(value=hottest / 1000, unit="kW", digits=3),
+            limit=Quantity(value=assumptions.rack_air_kw, unit="kW", digits=3),
+        )
+    if not site.feeds_redundant:
+        note(Severity.WARNING, noop("One feed: if it fails, everything stops."), about="site.feeds_redundant")
+
+
+def _site_findings(plan: "SystemPlan", racks: Sequence[RackPlacement], site: Site, note: Note) -> None:
+    server = plan.node.server
+    if plan.layout and plan.layout.own and ServerRole.RACK not in server.roles:
+        note(
+            Severity.INFO,
+            noop("No rack is included: {units} U are needed in racks that you have."),
+            units=Quantity(value=plan.units),
+        )
+    heaviest = max((rack.floor_kg_m2 for rack in racks if rack.floor_kg_m2 is not None), default=None)
+    if heaviest and site.floor_load_kg_m2 is None:
+        note(
+            Severity.INFO,
+            noop("The heaviest rack weighs {load} kg/m² on its footprint: have the floor checked."),
+            load=Quantity(value=heaviest, digits=3),
+        )
+    if site.floor_load_kg_m2 is not None and any(rack.floor_kg_m2 is None for rack in racks):
+        note(
+            Severity.WARNING,
+            noop("The weight of a part is not known, so the floor load cannot be checked."),
+            about="site.floor_load_kg_m2",
+        )
+    if any(rack.cooling == "liquid" for rack in racks):
+        note(Severity.INFO, noop("The water of the building up to the racks is not included."))
+    if ServerRole.RACK in server.roles:
+        note(
+            Severity.WARNING,
+            noop("Coolant distribution and feeds of a complete rack depend on the site: have them planned."),
+        )
+    if site.noise_sensitive and not QUIET_ROLES & server.roles:
+        note(
+            Severity.WARNING,
+            noop("{server} is loud: it belongs in a closed room, away from people."),
+            noop("Place it in a server room or colocation, or choose a workstation."),
+            about="site.noise_sensitive",
+            server=server.name,
+        )
+
+
+def _data_findings(plan: "SystemPlan", workload: Workload, parts: Parts, note: Note) -> None:
+    if workload.data.existing_storage and (plan.need.read_gb_s or plan.need.tb):
+        note(
+            Severity.INFO,
+            noop("Your own storage must hold {tb} TB and give {read} GB/s."),
+            about="data.existing_storage",
+            tb=Quantity(value=plan.need.tb, digits=3),
+            read=Quantity(value=plan.need.read_gb_s, digits=3),
+        )
+    elif plan.need.tb and plan.store is None:
+        note(
+            Severity.INFO,
+            noop("All {tb} TB stand on the drives of the server: keep a copy elsewhere.")
+            if plan.nodes == 1
+            else noop("Every server holds all {tb} TB on its own drives: keep a copy elsewhere."),
+            about="data",
+            tb=Quantity(value=plan.need.tb, digits=3),
+        )
+    if not plan.cluster and any(not small_plug(sku, parts) for sku, _ in plan.node.recipe.nics):
+        note(
+            Severity.INFO,
+            noop("Cables from {server} to your own switches are not included: they depend on the switch."),
+            server=plan.node.server.name,
+        )
+    if plan.store and not plan.cluster:
+        note(
+            Severity.INFO,
+            noop("The storage connects to your own network: switch and cables are not included."),
+        )
+    if plan.store and plan.store.estimated:
+        note(Severity.WARNING, noop("The power of the storage is not known and not in the sum."))

@@ -1,0 +1,1 @@
+"""What a system costs over time, against renting, and how it grows."""

@@ -1,0 +1,328 @@
+"""From a chosen candidate to a load option: memory bar, host, findings; and the refusals with what would help."""
+
+from collections.abc import Sequence
+from typing import Literal, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from catalog.quantity import Message, Quantity, noop
+from catalog.specs import AcceleratorSpec, Availability
+from configurator.workload import Method
+from quotes.sizing.assumptions import Assumptions
+from quotes.sizing.results import (
+    Estimate,
+    HostNeed,
+    Layout,
+    LoadOption,
+    MemoryBreakdown,
+    Refusal,
+    Speed,
+    TrainingRecipe,
+    Verdict,
+)
+from quotes.sizing.trace import Badge, Finding, Severity
+from quotes.sizing.training.calibration import TrainingCalibration
+from quotes.sizing.training.goodput import goodput
+from quotes.sizing.training.hardware import TrainingGpu
+from quotes.sizing.training.layouts import RECOMPUTES, SHARDINGS, Grid
+from quotes.sizing.training.memory import GIB, TrainingMemory
+from quotes.sizing.training.plan import (
+    FSDP,
+    FULL,
+    STACK,
+    Machines,
+    Plan,
+    checkpoint_bytes,
+    memory_of,
+    memory_spread,
+    shares_pool,
+    surrounded,
+)
+from quotes.sizing.training.speed import mfu_fraction
+
+HOST_BYTES_PURE = 8  # per parameter offloaded with everything in 16 bit: weights, gradients, two moments
+HOST_BYTES_PER_PARAM = (
+    25  # in mixed precision: 18, and 40 % for pinned buffers (DeepSpeed's estimator takes 50 %)
+)
+TRAINING_STACKS = frozenset({"cuda", "rocm", "gaudi", "tpu", "neuron"})
+LONG_SEQUENCE = 2048
+SAVED_AT_LEAST_H = (0.25, 4.0)  # nobody saves more often, or leaves more than half a working day unsaved
+LEAST_NVME_TB = 0.5
+
+
+type Vector = NDArray[np.float64]
+type Vectors = tuple[Vector, Vector, Vector]
+type Bools = NDArray[np.bool_]
+
+
+class Chosen(NamedTuple):
+    """A candidate that holds the job, as plain numbers: layout, run time with the ends of its interval, memory."""
+
+    gpus: int
+    tp: int
+    pp: int
+    dp: int
+    ep: int
+    sharding: int  # index in SHARDINGS
+    micro_batch: int
+    recompute: int  # index in RECOMPUTES
+    loss: Literal["eager", "chunked"]
+    hours: float
+    hopeful_h: float
+    cautious_h: float
+    mfu: float
+    weights_gib: float
+    states_gib: float  # gradients and optimiser
+    device_gib: float  # what the driver is expected to report
+    checkpoint_interval_h: float
+
+
+def chosen_rows(
+    plan: Plan, layout: Grid, chunked: Bools, machines: Machines, hours: Vectors, seconds: Vector, shift: float,
+    assumptions: Assumptions, calibration: TrainingCalibration,
+) -> list[Chosen]:  # fmt: skip
+    """The chosen candidates of all accelerators at once; `hours` are expected, hopeful and cautious."""
+    factors = calibration.memory_factors(STACK)
+    needed = memory_of(plan, layout, calibration, "eager", "chunked")
+    plain, pieces = needed.device(factors) * memory_spread(needed, shift, calibration).middle / GIB
+    device = np.where(chunked, pieces, plain)
+    peak = np.array([gpu.bf16_tflops for gpu in machines.gpus])[layout.accelerator] * 1e12
+    kept = goodput(
+        layout.gpus,
+        gpu_mtbf_h=assumptions.training_gpu_mtbf_h,
+        write_h=assumptions.checkpoint_stall_s / 3600,
+        restart_h=assumptions.training_restart_h,
+    )
+    columns = (
+        *(field.astype(int).tolist() for field in layout[1:]),
+        ["chunked" if flag else "eager" for flag in chunked.tolist()],
+        *(values.tolist() for values in hours),
+        mfu_fraction(plan.model, plan.job.sequence_tokens, seconds, peak, frozen=plan.frozen).tolist(),
+        (needed.weights / GIB).tolist(),
+        ((needed.gradients + needed.optimizer) / GIB).tolist(),
+        device.tolist(),
+        kept.interval_h.tolist(),
+    )
+    return [Chosen(*row) for row in zip(*columns, strict=True)]
+
+
+def option_of(
+    plan: Plan, accelerator: AcceleratorSpec, gpu: TrainingGpu, precision: str, chosen: Chosen,
+    assumptions: Assumptions, calibration: TrainingCalibration,
+) -> LoadOption:  # fmt: skip
+    job, gpus = plan.job, chosen.gpus
+    run = Estimate(
+        value=chosen.hours, low=chosen.hopeful_h, high=chosen.cautious_h, badge=_badge(gpu, calibration)
+    )
+    parts = breakdown(chosen, gpu, calibration)
+    tight = parts.free_gib < assumptions.training_tight_fraction * parts.total_gib
+    return LoadOption(
+        load=job.name, kind="training", accelerator=accelerator.sku,
+        layout=Layout(tp=chosen.tp, pp=chosen.pp, dp=chosen.dp, ep=chosen.ep, sharding=SHARDINGS[chosen.sharding]),
+        recipe=TrainingRecipe(
+            micro_batch=chosen.micro_batch, recompute=RECOMPUTES[chosen.recompute], loss=chosen.loss,
+            optimizer=job.optimizer,
+        ),
+        precision=precision, gpus_per_replica=gpus, replicas=1, gpus=gpus, gpus_in_one_node=min(gpus, gpu.node_gpus),
+        capacity_factor=plan.available_h / run.high, busy_fraction=1.0,
+        gpu_hours_per_month=job.runs_per_month * gpus * chosen.hours,
+        shares_pool=shares_pool(job, run.high, assumptions), memory=parts,
+        verdict=Verdict.TIGHT if tight else Verdict.FITS, speed=Speed(run_hours=run, mfu_fraction=chosen.mfu),
+        limited_by=_limit(plan, run, gpus), host=host_need(plan, accelerator, gpu, chosen, assumptions),
+        findings=_findings(plan, chosen, precision, tight),
+    )  # fmt: skip
+
+
+def breakdown(chosen: Chosen, gpu: TrainingGpu, calibration: TrainingCalibration) -> MemoryBreakdown:
+    """One GPU's memory in the parts that a memory bar shows; they and the free part add up to the total."""
+    runtime = float(calibration.memory_factors(STACK).runtime_gib)
+    room = max(chosen.device_gib - chosen.weights_gib - runtime, 0.0)
+    states = min(chosen.states_gib, room)
+    return MemoryBreakdown(
+        total_gib=gpu.memory_gib,
+        weights_gib=chosen.weights_gib,
+        optimizer_gib=states,
+        activations_gib=room - states,
+        runtime_gib=runtime,
+        free_gib=gpu.memory_gib - chosen.weights_gib - room - runtime,
+    )
+
+
+def host_need(
+    plan: Plan, accelerator: AcceleratorSpec, gpu: TrainingGpu, chosen: Chosen, assumptions: Assumptions
+) -> HostNeed:
+    """What the servers and the storage around the GPUs must give."""
+    nodes = -(-chosen.gpus // gpu.node_gpus)
+    size = checkpoint_bytes(plan, assumptions)
+    restored = size + (plan.model.params * 2 if plan.frozen else 0)
+    per_day = 24 / min(max(chosen.checkpoint_interval_h, SAVED_AT_LEAST_H[0]), SAVED_AT_LEAST_H[1])
+    memory_gb = accelerator.memory_gb_label or gpu.memory_gib * GIB / 1e9
+    return HostNeed(
+        cpu_cores_per_gpu=assumptions.training_cpu_cores_per_gpu,
+        ram_gb_per_gpu=assumptions.training_ram_factor * memory_gb,
+        nvme_tb_per_node=max(2 * restored / nodes / 1e12, LEAST_NVME_TB),
+        nvme_write_tb_per_day=size * per_day / nodes / 1e12,
+        fabric_gbit_s_per_gpu=assumptions.training_fabric_gbit_s if nodes > 1 else 0,
+        storage_read_gb_s=restored / assumptions.checkpoint_load_s / 1e9,
+        storage_write_gb_s=size / assumptions.checkpoint_stall_s / 1e9,
+        checkpoint_tb=size / 1e12,
+    )
+
+
+def _badge(gpu: TrainingGpu, calibration: TrainingCalibration) -> Badge:
+    return Badge.INTERPOLATED if calibration.rates(gpu.generation).rows else Badge.EXTRAPOLATED
+
+
+def _limit(plan: Plan, run: Estimate, gpus: int) -> Message:
+    if gpus == 1:
+        return Message.of(noop("nothing: one GPU is enough"))
+    if run.high > 0.5 * plan.available_h:
+        return Message.of(
+            noop("the deadline: {hours} of {available} at the cautious end"),
+            hours=Quantity(value=run.high, unit="hours", digits=2),
+            available=Quantity(value=plan.available_h, unit="hours", digits=2),
+        )
+    return Message.of(noop("GPU memory: fewer GPUs do not hold the model and its training states"))
+
+
+def _findings(plan: Plan, chosen: Chosen, precision: str, tight: bool) -> tuple[Finding, ...]:
+    found: list[Finding] = []
+    if chosen.loss == "chunked":
+        text = noop("Fits only with a loss computed in pieces (chunked or fused cross-entropy).")
+        found.append(Finding(severity=Severity.WARNING, message=Message.of(text), about="memory"))
+    if tight:
+        text = noop("Memory is tight: watch fragmentation, or halve the micro-batch and accumulate.")
+        found.append(Finding(severity=Severity.WARNING, message=Message.of(text), about="memory"))
+    if plan.base_bytes < 1 and chosen.sharding == FSDP:
+        text = noop("The 4-bit base is divided over the GPUs, which not all training software can do.")
+        found.append(Finding(severity=Severity.WARNING, message=Message.of(text), about="memory"))
+    if plan.job.precision == "fp8" and precision == "bf16":
+        text = noop("This accelerator has no 8-bit floating point: the run is sized in BF16.")
+        found.append(Finding(severity=Severity.INFO, message=Message.of(text), about="precision"))
+    if chosen.recompute == FULL:
+        text = noop(
+            "Activations are recomputed in the backward pass, which costs about a quarter of the speed."
+        )
+        found.append(Finding(severity=Severity.INFO, message=Message.of(text), about="memory"))
+    return tuple(found)
+
+
+# ── who may not, and why not ────────────────────────────────────────────────────────────────────────────────────
+
+
+def admitted(
+    accelerator: AcceleratorSpec, node_gpus: int, plan: Plan, assumptions: Assumptions
+) -> TrainingGpu | Refusal:
+    """The accelerator as a training GPU, or why it cannot train at all."""
+    longest = plan.arch.max_context
+    if longest and plan.job.sequence_tokens > longest:
+        return _refusal(
+            accelerator, plan, "catalog",
+            Message.of(
+                noop("Sequences of {asked} tokens are longer than the model takes."),
+                asked=_tokens(plan.job.sequence_tokens),
+            ),
+            Message.of(noop("Possible with sequences of at most {most} tokens."), most=_tokens(longest)),
+        )  # fmt: skip
+    if accelerator.availability is Availability.EDGE:
+        text = noop("An edge module runs models; it does not train them.")
+        return _refusal(accelerator, plan, "stack", Message.of(text))
+    if accelerator.software_stack and not accelerator.software_stack & TRAINING_STACKS:
+        return _refusal(accelerator, plan, "stack", Message.of(noop("There is no training software for it.")))
+    gpu = surrounded(accelerator, node_gpus, assumptions)
+    if gpu is None:
+        text = noop("Its memory, bandwidth or 16-bit compute rate is not known, so training cannot be sized.")
+        return _refusal(accelerator, plan, "catalog", Message.of(text))
+    return gpu
+
+
+def refused_speed(plan: Plan, accelerator: AcceleratorSpec, gpus: int, hours: float | None) -> Refusal:
+    """Too slow at every size that was looked at; `hours` None when not even the largest could be in time."""
+    change = Message.of(noop("Possible with a later deadline, fewer tokens or a smaller model."))
+    if hours is None:
+        reason = Message.of(noop("It would take more than {count} GPUs to be ready in time."), count=gpus)
+        return _refusal(accelerator, plan, "speed", reason, change)
+    reason = Message.of(
+        noop("Even {count} GPUs need up to {hours}; there are {available}."),
+        count=gpus,
+        hours=Quantity(value=hours, unit="hours", digits=2),
+        available=Quantity(value=plan.available_h, unit="hours", digits=2),
+    )
+    return _refusal(accelerator, plan, "speed", reason, change)
+
+
+def refused_memory(
+    plan: Plan, accelerator: AcceleratorSpec, gpu: TrainingGpu, counts: Sequence[int], shift: float,
+    assumptions: Assumptions, calibration: TrainingCalibration,
+) -> Refusal:  # fmt: skip
+    """It does not fit on any of `counts` GPUs with everything recomputed: by how much, and what would help."""
+    gpus = np.array(counts, float)
+    one = np.ones(gpus.size)
+    sharding = np.where(gpus > 1, float(FSDP), float(SHARDINGS.index("none")))
+    layout = Grid(np.zeros(gpus.size, int), gpus, one, one, gpus, one, sharding, one, FULL * one)
+    memory = memory_of(plan, layout, calibration, "chunked")
+    needed = (
+        memory.device(calibration.memory_factors(STACK))
+        / GIB
+        * memory_spread(memory, shift, calibration).high
+    )
+    # More GPUs than sequences in a step have nothing to do.
+    chosen = max(int(np.searchsorted(gpus, plan.step_tokens / plan.job.sequence_tokens, side="right")) - 1, 0)
+    usable = gpu.memory_gib * (1 - assumptions.training_memory_reserve_fraction)
+    reason = Message.of(
+        noop("The job needs about {needed} per GPU even spread over {count}; the card offers {available}."),
+        needed=Quantity(value=float(needed[chosen]), unit="GiB", digits=3),
+        count=counts[chosen],
+        available=Quantity(value=usable, unit="GiB", digits=3),
+    )
+    enough = np.flatnonzero(needed <= usable)
+    if enough.size and needed[chosen] > usable:
+        text = noop(
+            "Possible with {count} sequences per optimiser step, so that more GPUs share the training states."
+        )
+        change = Message.of(text, count=counts[int(enough[0])])
+    else:
+        change = _saving(plan, memory, chosen)
+    return _refusal(accelerator, plan, "memory", reason, change)
+
+
+def _saving(plan: Plan, memory: TrainingMemory, index: int) -> Message:
+    """The change that saves most; it depends on what takes the memory of that entry."""
+    job = plan.job
+    states = float((memory.weights + memory.gradients + memory.optimizer)[index])
+    working, gathered = float((memory.activations + memory.logits)[index]), float(memory.gathered[index])
+    if working >= max(states, gathered) and job.sequence_tokens >= LONG_SEQUENCE:
+        text = noop("Less is needed with shorter sequences, or with the sequence split over GPUs.")
+    elif gathered >= max(states, working) and not plan.frozen:
+        text = noop("Less is needed on GPUs with a fast link, over which one layer can be split.")
+    elif job.method is Method.QLORA:
+        text = noop("Possible with a smaller model or a larger GPU.")
+    elif job.method is Method.LORA:
+        text = noop("Less is needed with QLoRA: the frozen model in 4 bit takes about a quarter.")
+    elif job.optimizer == "adamw":
+        text = noop(
+            "Less is needed with an 8-bit optimiser, with LoRA, or with the states in host memory: about {ram} for the "
+            "whole job, and slower steps."
+        )
+        host = Quantity(value=plan.model.params * HOST_BYTES_PER_PARAM / 1e9, unit="GB", digits=2)
+        return Message.of(text, ram=host)
+    else:
+        text = noop(
+            "Less is needed with LoRA or QLoRA, which train a small addition instead of the whole model."
+        )
+    return Message.of(text)
+
+
+def _refusal(
+    accelerator: AcceleratorSpec, plan: Plan, stage: Literal["catalog", "memory", "speed", "stack"], reason: Message,
+    change: Message | None = None,
+) -> Refusal:  # fmt: skip
+    return Refusal(
+        subject=accelerator.sku, subject_name=accelerator.name, stage=stage, reason=reason, change=change,
+        load=plan.job.name,
+    )  # fmt: skip
+
+
+def _tokens(count: float) -> Quantity:
+    return Quantity(value=count, digits=6)
