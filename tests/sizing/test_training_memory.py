@@ -54,6 +54,8 @@ def gib(memory: TrainingMemory) -> float:
         ("adamw_deepspeed", 16),
         ("adamw_8bit", 6),
         ("adamw_pure", 8),
+        ("adamw_16bit_gradients", 16),
+        ("adamw_16bit_moments", 12),
     ],
 )
 def test_every_optimiser_has_its_bytes_per_parameter(states: str, per_parameter: float) -> None:
@@ -91,6 +93,18 @@ def test_logits_of_a_large_vocabulary_overtake_the_activations_of_one_layer() ->
     assert float(long.logits) == pytest.approx(16 * float(short.logits))
     assert float(long.logits) > float(long.weights + long.gradients + long.optimizer)
     assert gib(peak(sequence=32_768, shards=64, loss="chunked")) < 0.5 * gib(long)
+
+
+def test_logits_and_a_layer_that_is_recomputed_are_never_there_together() -> None:
+    """The loss is over before the first layer is recomputed: the larger of the two counts, not their sum."""
+    both = peak(sequence=32_768, shards=64)
+    kept = float(both.activations - both.working)
+    at_loss = float(both.weights + both.optimizer + both.gathered + both.logits) + kept
+    assert float(both.working) > 0
+    assert float(both.peak) == pytest.approx(at_loss)
+    pieces = peak(sequence=32_768, shards=64, loss="fused")
+    assert float(pieces.logits) < float(pieces.working)
+    assert float(pieces.peak) >= float(pieces.weights + pieces.optimizer + pieces.gathered + pieces.activations)
 
 
 def test_activations_follow_sequence_and_micro_batch_alike() -> None:

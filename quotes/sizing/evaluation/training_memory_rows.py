@@ -24,6 +24,7 @@ from quotes.sizing.training.hardware import TrainingGpu
 from quotes.sizing.training.memory import STATES, Loss, States
 
 GIB_PER_GB = 1e9 / 2**30
+FUSED = frozenset({"torchtune", "torchtitan", "litgpt"})  # whose optimiser steps in place, in one kernel
 NEAR_THE_WALL = 0.9  # of the card: beyond, the allocator fills what there is and tells nothing
 
 
@@ -50,6 +51,8 @@ def memory_run(row: Row) -> Run:
         raise NotInScope("the micro-batch is not stated")
     if "Baseline (unpacked)" in row["notes"]:
         raise NotInScope("unpacked short examples: the real sequence length is not stated")
+    if "per DP" in row["micro_batch"]:
+        raise NotInScope("the batch of a replica is given, not the micro-batches that it is cut into")
     if not row["micro_batch"] and not row["seq_len"]:
         raise NotInScope("sequence length and micro-batch are not stated")
     return Run(
@@ -57,11 +60,11 @@ def memory_run(row: Row) -> Run:
         precision=precision_of(row, stack, hardware, moe=arch.is_moe), base_bytes=base_bytes_of(row, method),
         sequence_tokens=sequence, micro_batch=micro or 1.0,
         global_batch_tokens=(number(note(row, "gbs")) or 0.0) * sequence,
-        recompute=_memory_recompute(row, stack), states=_states_of(row, stack, method),
+        recompute=_memory_recompute(row, stack), states=_states_of(row, stack, method, moe=arch.is_moe),
         residual_bytes=_residual_bytes(row, stack, method, layout["sharding"]),
         sequence_parallel=stack != "megatron_2021" or "sequence parallel" in row["activation_checkpointing"],
-        accumulates_whole="micro_num=" in row["notes"], unfused_attention=_unfused(row, stack, model),
-        loss=_loss_of(row, stack),
+        unfused_attention=_unfused(row, stack, model),
+        loss=_loss_of(row, stack, hardware.generation),
         lora_rank=_rank_of(row), full_adapter_ends="LoRA (emb)" in row["notes"], measure=_measure_of(row),
         gibibytes=GIB_PER_GB if re.search(r"unit=GB\b|GB as published", row["notes"]) else 1.0,
         host_offload=_offload_of(row),
@@ -131,8 +134,6 @@ def _memory_layout(row: Row, arch: ModelArchitecture) -> dict[str, Any]:
 
 def _memory_batch(row: Row, layout: dict[str, Any]) -> float | None:
     found = number(re.sub(r"[^\d.]*", "", row["micro_batch"].split("-")[0], count=1) or None)
-    if "per DP" in row["micro_batch"] and layout["pp"] > 1:
-        raise NotInScope("the micro-batch of the pipeline is not stated")
     if found and "torchtitan" in row["source_locator"] and layout["pp"] > 1:
         return max(found / layout["pp"], 1.0)
     return found
@@ -176,7 +177,7 @@ def _unfused(row: Row, stack: str, model: str) -> bool:
     return stack == "megatron_2021" or first_mpt or (swift and not model.startswith("qwen"))
 
 
-def _states_of(row: Row, stack: str, method: str) -> States:
+def _states_of(row: Row, stack: str, method: str, *, moe: bool) -> States:
     text = f"{row['precision']} {row['optimizer']} {row['notes']}".lower()
     if method in {"lora", "qlora"}:
         return STATES["adamw"]
@@ -197,16 +198,23 @@ def _states_of(row: Row, stack: str, method: str) -> States:
         return STATES["adamw_8bit"]
     swift = "modelscope/swift" in row["source_locator"]
     if swift or "pure" in text or "bf16-true" in text or "bf16 states" in text:
-        return STATES["adamw_pure"]
+        return STATES["adamw_pure_fused" if stack in FUSED else "adamw_pure"]
     if "bigscience" in row["source_locator"]:
         # The source: from 28 February on a BF16 optimiser that accumulates in 32 bit, before that 16-bit gradients.
-        return STATES["adamw_bf16_accumulating" if "02-28" in row["notes"] else "adamw_fp16"]
+        return STATES["adamw_bf16_accumulating" if "02-28" in row["notes"] else "adamw_16bit_gradients"]
+    if "Megatron-Bridge" in row["source_locator"]:
+        # Its recipes reduce gradients in 16 bit, and keep moments of mixtures of experts in 16 bit as well.
+        return STATES["adamw_16bit_moments" if moe else "adamw_16bit_gradients"]
     if stack in {"megatron", "megatron_2021", "primus"}:
         return STATES["adamw_main_gradients"]
+    if "InternEvo" in row["source_locator"]:
+        return STATES["adamw_flattened"]
+    if stack in FUSED:
+        return STATES["adamw_fused"]
     return STATES["adamw_deepspeed" if "zero" in row["sharding"].lower() else "adamw"]
 
 
-def _loss_of(row: Row, stack: str) -> Loss:
+def _loss_of(row: Row, stack: str, generation: str) -> Loss:
     notes = row["notes"].lower()
     if "liger" in notes or "unsloth" in notes:
         return "fused"
@@ -218,6 +226,9 @@ def _loss_of(row: Row, stack: str) -> Loss:
         return "chunked"
     if stack in {"megatron", "megatron_2021", "primus"}:
         return "chunked"
+    # Software new enough for Blackwell compiles the loss along with the model.
+    if stack == "torchtitan" and generation.startswith("blackwell"):
+        return "fast"
     return "eager"
 
 

@@ -60,11 +60,10 @@ def peaks_of(runs: Sequence[Run]) -> Peaks:
     # Context-parallel ranks share the sharding of states with the data-parallel ones.
     ranks = column(lambda run: min(run.dp * run.cp, run.shard_ranks or run.dp * run.cp))
     level = column(lambda run: LEVELS[run.sharding])
-    whole = column(lambda run: run.accumulates_whole)
     split = Split(
         tp=column(lambda run: run.tp), pp=column(lambda run: run.pp), cp=column(lambda run: run.cp),
         dp=column(lambda run: run.dp), ep=column(lambda run: run.ep),
-        weight_shards=np.where(level == 3, ranks, 1), gradient_shards=np.where((level >= 2) & (whole == 0), ranks, 1),
+        weight_shards=np.where(level == 3, ranks, 1), gradient_shards=np.where(level >= 2, ranks, 1),
         optimizer_shards=np.where(level >= 1, ranks, 1), virtual_stages=column(lambda run: run.virtual_stages),
         stage_gathered=column(lambda run: run.sharding == "fsdp" and run.pp > 1),
     )  # fmt: skip
@@ -100,10 +99,9 @@ def peak_bytes(peaks: Peaks, factors: MemoryFactors, *, device: bool = False) ->
     """Peak of one GPU as each row measures it (allocated, reserved, or seen by the driver); `device`: by the driver."""
     memory = training_memory(peaks.model, peaks.states, peaks.split, peaks.batch, factors, peaks.adapter)
     held = memory.weights + memory.gradients
-    working = memory.activations + memory.logits + memory.gathered
-    everything_away = OFFLOADED_KEPT * (held + memory.optimizer) + working
+    everything_away = OFFLOADED_KEPT * (held + memory.optimizer) + memory.at_work
     # Gradients are copied together on their way to the host.
-    optimizer_away = held + 0.5 * memory.gradients + OFFLOADED_KEPT * memory.optimizer + working
+    optimizer_away = held + 0.5 * memory.gradients + OFFLOADED_KEPT * memory.optimizer + memory.at_work
     peak = np.select(
         [peaks.offloaded == 2, peaks.offloaded == 1], [everything_away, optimizer_away], memory.peak
     )

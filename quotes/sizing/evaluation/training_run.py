@@ -58,7 +58,6 @@ class Run(NamedTuple):
     residual_bytes: float = 2.0
     unfused_attention: bool = False
     sequence_parallel: bool = True
-    accumulates_whole: bool = False  # gradients are summed unsharded over micro-batches
     host_offload: Literal["none", "optimizer", "all"] = "none"
     measured: float = 0.0  # in the row's own metric
     metric: str = ""

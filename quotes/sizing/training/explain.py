@@ -86,13 +86,14 @@ def _memory_figures(
         low=device * float(spread.low[0]),
         high=device * float(spread.high[0]),
         formula=noop(
-            "max(states + activations + logits + gathered, states + gradients + step) + cache + runtime"
+            "max(states + gathered + kept + max(logits, layer at work), states + gradients + step) + cache + runtime"
         ),
         inputs=(
             _input(noop("weights"), float(memory.weights[0]) / GIB, "GiB"),
             _input(noop("gradients"), float(memory.gradients[0]) / GIB, "GiB"),
             _input(noop("optimiser states"), float(memory.optimizer[0]) / GIB, "GiB"),
-            _input(noop("activations"), float(memory.activations[0]) / GIB, "GiB"),
+            _input(noop("activations kept"), float(memory.activations[0] - memory.working[0]) / GIB, "GiB"),
+            _input(noop("layer at work"), float(memory.working[0]) / GIB, "GiB"),
             _input(noop("logits"), float(memory.logits[0]) / GIB, "GiB"),
             _input(noop("layers gathered"), float(memory.gathered[0]) / GIB, "GiB"),
             _input(noop("runtime"), float(factors.runtime_gib), "GiB", source=_CALIBRATION),

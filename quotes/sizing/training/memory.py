@@ -45,8 +45,12 @@ STATES: Mapping[str, States] = {
     "adamw": States(4, 4, 8, transient=4),  # full sharding in mixed precision: everything in 32 bit
     "adamw_main_gradients": States(2, 4, 12, gradients_persist=1),  # Megatron: 6 + 12/dp
     "adamw_deepspeed": States(2, 2, 12, transient=2),  # the 16 bytes of the ZeRO paper
-    "adamw_fp16": States(2, 2, 12, gradients_persist=1),  # gradients accumulated in 16 bit
     "adamw_bf16_accumulating": States(2, 6, 12, gradients_persist=1),  # 16-bit gradients and their 32-bit sum
+    "adamw_16bit_gradients": States(2, 2, 12, gradients_persist=1),  # gradients accumulated in 16 bit
+    "adamw_16bit_moments": States(2, 2, 8, gradients_persist=1),  # its precision-aware optimiser
+    "adamw_flattened": States(2, 2, 12, transient=14),  # groups flattened for the step: everything once more
+    "adamw_fused": States(4, 4, 8),  # one kernel updates in place
+    "adamw_pure_fused": States(2, 2, 4),
     "adamw_pure": States(2, 2, 4, transient=2),  # all 16 bit: 8, and 2 more in the step
     "adamw_8bit": States(2, 2, 2),  # 16-bit weights, 8-bit moments
     "adamw_in_backward": States(2, 0, 4),  # gradients freed layer by layer
@@ -136,11 +140,17 @@ class TrainingMemory(NamedTuple):
     weights: Array
     gradients: Array
     optimizer: Array
-    activations: Array
+    activations: Array  # the working set of a recomputed layer included
     logits: Array
     gathered: Array
     transient: Array
     peak: Array
+    working: Array  # of the activations: alive only while a layer is recomputed, when the logits are gone
+
+    @property
+    def at_work(self) -> Array:
+        """What comes and goes within a step: activations, layers gathered, and logits or the layer at work."""
+        return self.activations - self.working + np.maximum(self.working, self.logits) + self.gathered
 
     def reserved(self, factors: MemoryFactors) -> Array:
         """Allocated plus what the allocator keeps: the fragmentation that ends runs which fit on paper."""
@@ -204,8 +214,9 @@ def _sharded(model: TrainedModel, split: Split, shards: Numbers) -> Array:
 
 def activation_bytes(
     model: TrainedModel, split: Split, batch: Batch, factors: MemoryFactors, frozen: Numbers = 0.0
-) -> Array:
-    """Activations kept for the backward pass: everything, the selective part, or layer inputs plus one layer."""
+) -> tuple[Array, Array]:
+    """Activations kept for the backward pass (everything, the selective part, or layer inputs), and the working set
+    of the layer that is being recomputed."""
     tp, pp, cp = _floats(split.tp, split.pp, split.cp)
     sequence, micro, recompute, selective = _floats(
         batch.sequence_tokens, batch.micro_batch, batch.recompute, batch.selective
@@ -222,7 +233,7 @@ def activation_bytes(
     kept = everything * np.where(selective > 0, factors.selective_kept, 1.0)
     in_flight = np.asarray(batch.in_flight, float)
     held = ((1 - recompute) * kept + recompute * inputs) * in_flight / pp
-    return held + recompute * factors.working_layers * layer
+    return held, recompute * factors.working_layers * layer
 
 
 def logit_bytes(model: TrainedModel, split: Split, batch: Batch, factors: MemoryFactors) -> Array:
@@ -294,7 +305,7 @@ def training_memory(
     weights, gradients, optimizer, transient = (
         np.where(frozen, low, all_of_it) for low, all_of_it in zip(low_rank, full, strict=True)
     )
-    activations = activation_bytes(model, split, batch, factors, frozen)
+    held, working = activation_bytes(model, split, batch, factors, frozen)
     logits = logit_bytes(model, split, batch, factors)
 
     # Full sharding brings a few layers together, and the embedding; a 4-bit base is expanded layer by layer.
@@ -313,9 +324,13 @@ def training_memory(
 
     persistent = weights + optimizer + gradients * np.asarray(states.gradients_persist, float) + gathered
     # With a pipeline the first stage holds many micro-batches, the last stage one and the logits.
-    last_stage = activations / np.maximum(in_flight, 1.0) + logits
-    at_loss = persistent + np.where(pp > 1, np.maximum(activations, last_stage), activations + logits)
-    late = weights + optimizer + gradients + gathered + activations * factors.late_share
+    last_stage = held / np.maximum(in_flight, 1.0) + logits
+    at_loss = persistent + np.where(pp > 1, np.maximum(held, last_stage), held + logits)
+    # The logits are gone when the first layer is recomputed.
+    at_recomputation = persistent + held + working
+    late = weights + optimizer + gradients + gathered + held * factors.late_share + working
     at_step = weights + optimizer + gradients + transient
-    peak = np.maximum(np.maximum(at_loss, late), at_step)
-    return TrainingMemory(weights, gradients, optimizer, activations, logits, gathered, transient, peak)
+    peak = np.maximum(np.maximum(at_loss, at_recomputation), np.maximum(late, at_step))
+    return TrainingMemory(
+        weights, gradients, optimizer, held + working, logits, gathered, transient, peak, working
+    )
