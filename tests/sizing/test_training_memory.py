@@ -104,7 +104,9 @@ def test_logits_and_a_layer_that_is_recomputed_are_never_there_together() -> Non
     assert float(both.peak) == pytest.approx(at_loss)
     pieces = peak(sequence=32_768, shards=64, loss="fused")
     assert float(pieces.logits) < float(pieces.working)
-    assert float(pieces.peak) >= float(pieces.weights + pieces.optimizer + pieces.gathered + pieces.activations)
+    assert float(pieces.peak) >= float(
+        pieces.weights + pieces.optimizer + pieces.gathered + pieces.activations
+    )
 
 
 def test_activations_follow_sequence_and_micro_batch_alike() -> None:
