@@ -33,6 +33,12 @@ class Environment(BaseSettings):
     trust_proxy: bool = False
     database_url: SecretStr = SecretStr("")
     var_dir: Path = BASE_DIR / "var"
+    smtp_host: str = ""
+    smtp_port: int = 587
+    smtp_user: str = ""
+    smtp_password: SecretStr = SecretStr("")
+    smtp_security: Literal["starttls", "tls", "none"] = "starttls"
+    mail_from: str = ""
     log_level: Literal["DEBUG", "INFO", "WARNING", "ERROR"] = "INFO"
 
     @field_validator("site_url")
@@ -50,6 +56,10 @@ class Environment(BaseSettings):
 
     @model_validator(mode="after")
     def _is_safe(self) -> Self:
+        if self.smtp_host and not self.mail_from:
+            raise ValueError(
+                "MAIL_FROM is missing; e-mail needs an address to come from, such as quotes@example.com"
+            )
         key = self.secret_key.get_secret_value()
         if self.site_mode != "production":
             if not key:
@@ -188,6 +198,25 @@ LOCALE_PATHS = [BASE_DIR / "locale"]
 TIME_ZONE = "Europe/Amsterdam"
 USE_TZ = True
 LANGUAGE_COOKIE_SAMESITE = "Lax"
+
+# E-mail: none without a host
+MAILERS = {
+    "default": {
+        "BACKEND": "django.core.mail.backends.smtp.EmailBackend",
+        "OPTIONS": {
+            "host": env.smtp_host,
+            "port": env.smtp_port,
+            "username": env.smtp_user,
+            "password": env.smtp_password.get_secret_value(),
+            "use_tls": env.smtp_security == "starttls",
+            "use_ssl": env.smtp_security == "tls",
+            "timeout": 10,
+        },
+    }
+    if env.smtp_host
+    else {"BACKEND": "django.core.mail.backends.dummy.EmailBackend"}
+}
+DEFAULT_FROM_EMAIL = env.mail_from
 
 # Static files: served by WhiteNoise, from the finders while trying out, from hashed copies in production
 STATIC_URL = "/static/"

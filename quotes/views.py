@@ -132,8 +132,12 @@ def request_quote(request: HttpRequest, token: str, tier: str) -> HttpResponse:
     form = ContactForm(request.POST if request.method == "POST" else None)
     if request.method == "POST" and form.is_valid():
         language = translation.get_language() or draft.language
-        quote = services.create_quote(found, Tier(tier), form.contact, language=language, draft=draft)
-        return redirect("quotes:quote", token=quote.token)
+        try:
+            quote = services.create_quote(found, Tier(tier), form.contact, language=language, draft=draft)
+        except services.Refused as refusal:
+            form.add_error(None, refusal.sentence)
+        else:
+            return redirect("quotes:quote", token=quote.token)
     context = {"form": form, "draft": draft, **_asked(found, system)}
     status = HTTPStatus.UNPROCESSABLE_ENTITY if form.errors else HTTPStatus.OK
     return render(request, "quotes/request.html", context, status=status)
@@ -189,7 +193,10 @@ def pdf_response(row: Quote) -> HttpResponse:
 @private
 def quote_xlsx(request: HttpRequest, token: str) -> HttpResponse:
     """The price table as a spreadsheet whose formulas add up again, in the quote's language."""
-    row = quote_or_404(request, token)
+    return xlsx_response(quote_or_404(request, token))
+
+
+def xlsx_response(row: Quote) -> HttpResponse:
     response = HttpResponse(services.xlsx_of(row), content_type=XLSX)
     response.headers["Content-Disposition"] = f'attachment; filename="{row.full_number or "preview"}.xlsx"'
     return response

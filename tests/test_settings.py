@@ -36,6 +36,7 @@ def manage(*arguments: str, **environment: str) -> subprocess.CompletedProcess[s
         ({"SITE_URL": "example.test"}, "'example.test' is not an address"),
         ({"SITE_URL": "https://example.test/path"}, "is not an address"),
         ({"SITE_MODE": "staging"}, "SITE_MODE: Input should be 'production', 'demo' or 'test'"),
+        ({"SMTP_HOST": "smtp.example.test"}, "MAIL_FROM is missing"),
         ({"DATABASE_URL": "mysql://user:hunter2@host/name"}, "DATABASE_URL must look like postgresql://"),
         ({"DATABASE_URL": "postgres//host/name"}, "DATABASE_URL must look like postgresql://"),
         ({"DATABASE_URL": "postgres://user:hunter2@host:port/name"}, "DATABASE_URL cannot be read"),

@@ -29,7 +29,7 @@ from quotes import services
 from quotes.models import EventKind, Quote, QuoteLine, QuoteStatus
 from quotes.pricing.lines import line_net
 from quotes.services.drafting import together
-from quotes.views import pdf_response
+from quotes.views import pdf_response, xlsx_response
 
 SEE_MARGIN = "quotes.see_margin"
 ISSUE = "quotes.issue_quote"
@@ -73,6 +73,16 @@ STEPS: dict[str, Step] = {
         lambda quote: quote.is_editable,
         services.issue,
         gettext_lazy("%(quote)s has been issued."),
+    ),
+    "send": Step(
+        gettext_lazy("E-mail the link"),
+        gettext_lazy("The customer gets the link to this quote by e-mail."),
+        ISSUE,
+        lambda quote: quote.status == QuoteStatus.ISSUED and not quote.link_revoked and services.mail_is_on(),
+        services.send_link,
+        gettext_lazy(
+            "The link of %(quote)s goes to the customer; what happened below says whether it went out."
+        ),
     ),
     "reprice": Step(
         gettext_lazy("Calculate anew"),
@@ -399,6 +409,7 @@ class QuoteAdmin(CatalogAdmin):
         wrap = self.admin_site.admin_view
         own = [
             path("<int:pk>/document.pdf", wrap(self.pdf_view), name="quotes_quote_pdf"),
+            path("<int:pk>/prices.xlsx", wrap(self.xlsx_view), name="quotes_quote_xlsx"),
             path("<int:pk>/step/<slug:name>/", wrap(self.step_view), name="quotes_quote_step"),
         ]
         return [*own, *super().get_urls()]
@@ -414,13 +425,20 @@ class QuoteAdmin(CatalogAdmin):
                 if request.user.has_perm(step.permission) and step.allowed(quote)
             ]
             context["quote_pdf_url"] = reverse("admin:quotes_quote_pdf", args=[quote.pk])
+            context["quote_xlsx_url"] = reverse("admin:quotes_quote_xlsx", args=[quote.pk])
         return super().render_change_form(request, context, **kwargs)
 
     def pdf_view(self, request: HttpRequest, pk: int) -> HttpResponse:
+        return pdf_response(self._seen(request, pk))
+
+    def xlsx_view(self, request: HttpRequest, pk: int) -> HttpResponse:
+        return xlsx_response(self._seen(request, pk))
+
+    def _seen(self, request: HttpRequest, pk: int) -> Quote:
         quote = get_object_or_404(Quote, pk=pk)
         if not self.has_view_permission(request, quote):
             raise PermissionDenied
-        return pdf_response(quote)
+        return quote
 
     def step_view(self, request: HttpRequest, pk: int, name: str) -> HttpResponse:
         """Ask once more (GET), then do it (POST). What stands in the way is said on the same page."""

@@ -490,6 +490,8 @@ class EventKind(models.TextChoices):
     LINK_REVOKED = "link_revoked", _("link revoked")
     LINK_RESTORED = "link_restored", _("link restored")
     ERASED = "erased", _("personal data erased")
+    MAILED = "mailed", _("e-mailed")
+    NOT_MAILED = "not_mailed", _("e-mail not delivered")
 
 
 class QuoteEvent(models.Model):

@@ -4,7 +4,8 @@ A proposal is computed, cached by everything it depends on, and never stored. A 
 from; issuing freezes everything that is on paper.
 """
 
-from quotes.services.drafting import create_quote, lines_of, record, refresh_total, reprice
+from quotes.services.drafting import create_quote, lines_of, refresh_total, reprice
+from quotes.services.events import record
 from quotes.services.life import (
     accept,
     decline,
@@ -17,6 +18,7 @@ from quotes.services.life import (
     revoke_link,
     withdraw,
 )
+from quotes.services.notices import Notice, mail_is_on, send_link, tell_customer, tell_seller
 from quotes.services.paper import document_of, pdf_of, xlsx_of
 from quotes.services.privacy import Erased, erase_contact, export_contact, purge
 from quotes.services.proposals import current_assumptions, proposal_for, vat_rate
@@ -25,6 +27,7 @@ from quotes.services.seller import current_seller
 
 __all__ = [
     "Erased",
+    "Notice",
     "Refused",
     "Unreadable",
     "accept",
@@ -39,6 +42,7 @@ __all__ = [
     "issue",
     "later_revision",
     "lines_of",
+    "mail_is_on",
     "new_revision",
     "obstacles",
     "pdf_of",
@@ -49,6 +53,9 @@ __all__ = [
     "reprice",
     "restore_link",
     "revoke_link",
+    "send_link",
+    "tell_customer",
+    "tell_seller",
     "vat_rate",
     "withdraw",
     "xlsx_of",

@@ -14,18 +14,21 @@ from django.utils.translation import gettext as _
 from catalog.models import Article
 from catalog.quantity import Message
 from configurator.models import Draft
-from quotes.models import EventKind, Quote, QuoteEvent, QuoteLine, QuoteStatus
+from quotes.models import EventKind, Quote, QuoteLine, QuoteStatus
 from quotes.pricing.lines import PricedLine, priced
 from quotes.pricing.money import cents
 from quotes.pricing.vat import mode_for
 from quotes.proposal import Proposal
+from quotes.services.events import record
 from quotes.services.frozen import thawed
+from quotes.services.notices import Notice, tell_customer, tell_seller
 from quotes.services.proposals import proposal_for, today
 from quotes.services.refused import Refused
 from quotes.services.seller import current_seller
 from quotes.sizing.results import LineRole, Tier
 
 SAME_REQUEST = timedelta(minutes=10)
+REQUESTS_OPEN_MAX = 5  # of one plan; a form that anybody may fill in must not fill the shelf
 
 
 @transaction.atomic
@@ -42,7 +45,7 @@ def create_quote(
 
     `contact` holds the customer's fields of a Quote; giving it counts as consent. Asking for exactly the same within
     minutes, as a double click does, gives the quote that is there already. Raises Refused when the proposal has no
-    such tier, ValidationError when a field is wrong.
+    such tier or too many requests of its plan are open, ValidationError when a field is wrong.
     """
     if proposal.system(tier) is None:
         raise Refused(_("This proposal is no longer there. Look at the proposals again and choose one."))
@@ -57,6 +60,12 @@ def create_quote(
     )
     if draft and (again := next((quote for quote in same if quote.proposal == frozen), None)):
         return again
+    if draft and Quote.objects.filter(draft=draft, status=QuoteStatus.DRAFT).count() >= REQUESTS_OPEN_MAX:
+        raise Refused(
+            _(
+                "We have several requests of this plan that we still have to answer. Is something missing? Contact us."
+            )
+        )
     quote = Quote(
         language=language,
         title=proposal.sizing.workload.title or _("AI system"),
@@ -73,6 +82,8 @@ def create_quote(
     QuoteLine.objects.bulk_create(_rows(quote, proposal.prices[tier].lines))
     refresh_total(quote)
     record(quote, EventKind.CREATED, by=quote.contact_name)
+    tell_customer(quote, Notice.RECEIVED)
+    tell_seller(quote, Notice.REQUESTED)
     return quote
 
 
@@ -111,11 +122,6 @@ def _margins(skus: Iterable[str]) -> dict[str, Decimal]:
 def _cost(unit_eur: Decimal, margin_pct: Decimal | None) -> Decimal | None:
     """What the article costs us by the margin of its category; unknown stays unknown."""
     return None if margin_pct is None else cents(unit_eur * (100 - margin_pct) / 100)
-
-
-def record(quote: Quote, kind: EventKind, *, by: str = "", detail: str = "") -> QuoteEvent:
-    """Add a line to what happened to a quote."""
-    return QuoteEvent.objects.create(quote=quote, kind=kind.value, by=by[:120], detail=detail[:300])
 
 
 def lines_of(quote: Quote) -> tuple[list[PricedLine], list[PricedLine]]:

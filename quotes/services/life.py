@@ -15,7 +15,8 @@ from quotes.models import EventKind, NumberSequence, Paper, Quote, QuoteLine, Qu
 from quotes.models.quote import LINK_AFTER_ACCEPTANCE, LINK_AFTER_VALIDITY, new_link_expiry, new_token
 from quotes.pricing.money import OfferMode, VatMode
 from quotes.pricing.vat import allows, is_vat_id
-from quotes.services.drafting import record
+from quotes.services.events import record
+from quotes.services.notices import Notice, tell_customer, tell_seller
 from quotes.services.paper import fingerprint, keep_paper, make_document, terms_for_issue
 from quotes.services.proposals import today, vat_rate
 from quotes.services.refused import Refused, Unreadable
@@ -225,6 +226,8 @@ def accept(quote: Quote, *, name: str, function: str, now: datetime | None = Non
     record(
         quote, EventKind.ACCEPTED, by=name, detail=f"{quote.full_number} {quote.issued_sha256[:12]} {terms}"
     )
+    tell_customer(quote, Notice.AGREED)
+    tell_seller(quote, Notice.ACCEPTED)
     return quote
 
 
@@ -239,6 +242,7 @@ def decline(quote: Quote, *, name: str, reason: str = "", now: datetime | None =
     quote.decided_by, quote.decline_reason = name, reason
     quote.save()
     record(quote, EventKind.DECLINED, by=name, detail=reason)
+    tell_seller(quote, Notice.DECLINED)
     return quote
 
 

@@ -11,7 +11,7 @@ from django.db.models import Q
 from django.utils import timezone
 
 from quotes.models import EventKind, Quote, QuoteEvent, QuoteStatus
-from quotes.services.drafting import record
+from quotes.services.events import record
 from quotes.services.life import expire_due
 from quotes.services.paper import document_of, fingerprint
 from quotes.services.seller import current_seller

@@ -246,6 +246,9 @@ def test_the_pdf_is_there_even_when_the_link_is_revoked(sales: Client, make_quot
     response = sales.get(reverse("admin:quotes_quote_pdf", args=[quote.pk]))
     assert response.headers["Content-Type"] == "application/pdf"
     assert quote.full_number in response.headers["Content-Disposition"]
+    sheet = sales.get(reverse("admin:quotes_quote_xlsx", args=[quote.pk]))
+    assert f"{quote.full_number}.xlsx" in sheet.headers["Content-Disposition"]
+    assert sheet.content.startswith(b"PK")
 
 
 # ── who may what ────────────────────────────────────────────────────────────────────────────────────────────────
@@ -286,7 +289,7 @@ def test_the_catalog_editor_sees_no_quotes(client_of: ClientOf, carlo: User, mak
     quote = make_quote("issued")
     editor = client_of(carlo)
     pages = [list_page(), form_page(quote), step_page(quote, "withdraw")]
-    pages.append(reverse("admin:quotes_quote_pdf", args=[quote.pk]))
+    pages += [reverse(f"admin:quotes_quote_{kind}", args=[quote.pk]) for kind in ("pdf", "xlsx")]
     assert [editor.get(address).status_code for address in pages] == [403] * len(pages)
 
 

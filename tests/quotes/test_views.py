@@ -24,6 +24,7 @@ from quotes import services
 from quotes.management.commands.make_demo import read_demo
 from quotes.models import Quote, QuoteStatus, Seller, VatRate
 from quotes.proposal import Proposal
+from quotes.services.drafting import REQUESTS_OPEN_MAX
 from quotes.sizing.results import Tier
 from tests.quotes.conftest import CONTACT
 
@@ -255,6 +256,18 @@ def test_who_asks_gets_a_preview_at_once(english_client: Client, make_plan: Make
     assert pdf.headers["Content-Type"] == "application/pdf"
     assert pdf.content.startswith(b"%PDF-")
     assert_private(pdf)
+
+
+def test_too_many_open_requests_of_a_plan_are_answered_in_words(
+    english_client: Client, make_plan: MakePlan, seller, terms
+) -> None:
+    draft = make_plan()
+    for turn in range(REQUESTS_OPEN_MAX):
+        assert ask(english_client, draft, reference=str(turn)).status_code == 302
+    response = ask(english_client, draft, reference="one more")
+    assert response.status_code == 422
+    assert "several requests of this plan" in text_of(response)
+    assert Quote.objects.count() == REQUESTS_OPEN_MAX
 
 
 def test_the_quote_keeps_the_proposal_that_was_seen(english_client: Client, make_plan, seller, terms) -> None:
