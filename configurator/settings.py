@@ -217,6 +217,8 @@ MAILERS = {
     else {"BACKEND": "django.core.mail.backends.dummy.EmailBackend"}
 }
 DEFAULT_FROM_EMAIL = env.mail_from
+# A site may do without: sales then copy the links.
+SILENCED_SYSTEM_CHECKS = [] if env.smtp_host else ["mail.E001"]
 
 # Static files: served by WhiteNoise, from the finders while trying out, from hashed copies in production
 STATIC_URL = "/static/"
