@@ -18,7 +18,7 @@ from catalog.specs import (
 from configurator.workload import LoadProfile, SiteKind, Workload
 from quotes.sizing.assumptions import Assumptions
 from quotes.sizing.hardware.compose import ScreenedSystem, screen_systems
-from quotes.sizing.hardware.placing import Shape, holds
+from quotes.sizing.hardware.placing import Shape, holds, is_job
 from quotes.sizing.loads import OptionTable
 from quotes.sizing.results import Estimate, LoadOption, Refusal, Stage
 from quotes.sizing.trace import Badge
@@ -161,9 +161,7 @@ def combinations(
 def _smallest(options: tuple[LoadOption, ...] | Refusal, target: float) -> list[LoadOption]:
     if isinstance(options, Refusal):
         return []
-    carrying = [
-        option for option in options if option.capacity_factor >= target or option.kind.endswith("training")
-    ]
+    carrying = [option for option in options if option.capacity_factor >= target or is_job(option)]
     return sorted(carrying, key=lambda option: (option.gpus, -option.capacity_factor))[:OPTIONS_PER_LOAD]
 
 
@@ -174,8 +172,8 @@ def accelerators_needed(loads: Iterable[LoadOption], workload: Workload) -> int:
     outside office hours and every job fits in that window, else on accelerators of their own.
     """
     loads = tuple(loads)
-    services = sum(load.gpus for load in loads if not load.kind.endswith("training"))
-    jobs = [load for load in loads if load.kind.endswith("training")]
+    services = sum(load.gpus for load in loads if not is_job(load))
+    jobs = [load for load in loads if is_job(load)]
     if not jobs:
         return services
     largest = max(job.gpus for job in jobs)
@@ -196,16 +194,17 @@ def spread(loads: tuple[LoadOption, ...], needed: int, shape: Shape) -> tuple[Lo
     A replica is added only where it finds a place: what is left may be scattered over servers. Capacity grows with the
     number of working replicas; the speed figures are recomputed when the option is explained.
     """
-    current = loads
-    growing = [index for index, load in enumerate(loads) if load.kind in {"serving", "rate_serving"}]
+    current, places = loads, shape.nodes * shape.gpus
+    growing = [index for index, load in enumerate(loads) if not is_job(load)]
     while growing:
         least = min(growing, key=lambda index: current[index].capacity_factor)
-        size = current[least].gpus_per_replica
-        larger = (*current[:least], _one_more(current[least]), *current[least + 1 :])
-        if needed + size <= shape.nodes * shape.gpus and holds(larger, needed + size, shape):
-            current, needed = larger, needed + size
-        else:
-            growing.remove(least)
+        wanted = needed + current[least].gpus_per_replica
+        if wanted <= places:
+            larger = (*current[:least], _one_more(current[least]), *current[least + 1 :])
+            if holds(larger, wanted, shape):
+                current, needed = larger, wanted
+                continue
+        growing.remove(least)
     return current
 
 
@@ -223,7 +222,7 @@ def _one_more(load: LoadOption) -> LoadOption:
 
 def headroom(loads: Sequence[LoadOption]) -> float:
     """Multiple of today's peak that the services carry; for jobs alone the slack in their deadline."""
-    services = [load for load in loads if not load.kind.endswith("training")]
+    services = [load for load in loads if not is_job(load)]
     return min(load.capacity_factor for load in (services or loads))
 
 
@@ -242,14 +241,17 @@ def drafts(
         if needed > assumptions.largest_system_count:
             yield _too_many(accelerator, needed, assumptions)
             continue
+        filled: dict[Shape, tuple[LoadOption, ...]] = {}
         for screened in screen_systems(accelerator, needed, loads, workload, catalog, assumptions):
             if isinstance(screened, Refusal):
                 yield screened
                 continue
             if not _belongs(servers[screened.server], screened, workload):
                 continue
-            filled = spread(loads, needed, Shape(screened.nodes, screened.accelerators // screened.nodes))
-            yield Draft(accelerator, filled, screened, headroom(filled))
+            shape = Shape(screened.nodes, screened.accelerators // screened.nodes)
+            if shape not in filled:
+                filled[shape] = spread(loads, needed, shape)
+            yield Draft(accelerator, filled[shape], screened, headroom(filled[shape]))
 
 
 def _too_many(accelerator: AcceleratorSpec, needed: int, assumptions: Assumptions) -> Refusal:

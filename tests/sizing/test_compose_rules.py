@@ -10,7 +10,7 @@ import pytest
 from catalog.specs import AcceleratorSpec, CatalogSnapshot, ServerSpec
 from configurator.workload import DataNeeds, Site, Workload
 from quotes.sizing.hardware.bill import Broken
-from quotes.sizing.hardware.compose import SystemRecipe, plan_system
+from quotes.sizing.hardware.compose import SystemRecipe, Wish, plan_system
 from quotes.sizing.hardware.demand import NodeDemand
 from quotes.sizing.hardware.node import plan_node
 from quotes.sizing.hardware.parts import parts_of
@@ -309,11 +309,8 @@ def test_a_system_that_breaks_a_limit_is_refused_with_what_would_admit_it(case: 
     answer = plan_system(
         named(case.accelerator),
         next(row for row in catalog.servers if row.sku == named(case.server).sku),
-        case.needed,
-        case.loads,
-        case.workload,
+        Wish(case.needed, case.loads, case.workload, ASSUMPTIONS),
         parts_of(catalog),
-        ASSUMPTIONS,
         case.recipe,
     )
     assert isinstance(answer, Broken), answer

@@ -2,7 +2,7 @@
 
 import pytest
 
-from quotes.sizing.hardware.placing import Shape, holds, seat, sharing, smallest_shape
+from quotes.sizing.hardware.placing import Shape, demands, holds, seat, sharing, smallest_shape
 from tests.sizing.hardware import serving, training
 
 H200 = "H200 SXM5 141GB"
@@ -20,7 +20,7 @@ STEPS = (1, 2, 4, 8, 10)
     ],
 )
 def test_the_fewest_servers_then_the_smallest(gpus: int, joined: int, shape: Shape) -> None:
-    assert smallest_shape(gpus, (serving(H200, gpus, joined),), STEPS) == shape
+    assert smallest_shape(gpus, demands((serving(H200, gpus, joined),), gpus), STEPS) == shape
 
 
 def test_spare_accelerators_may_be_too_scattered_for_a_replica() -> None:
@@ -32,15 +32,15 @@ def test_spare_accelerators_may_be_too_scattered_for_a_replica() -> None:
 
 
 def test_a_group_that_is_too_large_has_no_shape() -> None:
-    assert smallest_shape(16, (serving(H200, 16, 16),), STEPS) is None
+    assert smallest_shape(16, demands((serving(H200, 16, 16),), 16), STEPS) is None
 
 
 def test_a_job_shares_the_services_accelerators_when_it_was_counted_so() -> None:
     loads = (serving(H200, 8, 8), training(H200, 8))
     assert sharing(loads, 8)
     assert not sharing(loads, 16)
-    assert smallest_shape(8, loads, (8,)) == Shape(1, 8)
-    assert smallest_shape(16, loads, (8,)) == Shape(2, 8)
+    assert smallest_shape(8, demands(loads, 8), (8,)) == Shape(1, 8)
+    assert smallest_shape(16, demands(loads, 16), (8,)) == Shape(2, 8)
 
 
 def test_replicas_spread_over_servers() -> None:

@@ -84,10 +84,10 @@ def fixed_eur(lines: Iterable[Line], parts: "Parts") -> Decimal:
     return sum((price[line.sku] * line.quantity for line in lines if line.percent is None), Decimal(0))
 
 
-def total_eur(lines: Iterable[Line], parts: "Parts") -> Decimal:
-    """Everything; percentages are of the lines that are neither service nor licence, rounded half up to the cent."""
+def total_eur(lines: Iterable[Line], parts: "Parts", servers_eur: Decimal = Decimal(0)) -> Decimal:
+    """Servers and lines; percentages are of what is neither service nor licence, rounded half up to the cent."""
     price = parts.price
-    total = hardware = Decimal(0)
+    total = hardware = servers_eur
     percentages = []
     for line in lines:
         if line.percent is not None:

@@ -17,7 +17,7 @@ from quotes.sizing.hardware.fabric import fabric_result
 from quotes.sizing.hardware.node import compose_node, node_build
 from quotes.sizing.hardware.parts import Parts, parts_of
 from quotes.sizing.hardware.storage import storage_result
-from quotes.sizing.hardware.system import SystemPlan, SystemRecipe, plan_system
+from quotes.sizing.hardware.system import SystemPlan, SystemRecipe, Wish, plan_system
 from quotes.sizing.hardware.system_report import placements, system_figures, system_findings
 from quotes.sizing.results import LoadOption, Power, Refusal, SystemBuild
 
@@ -26,6 +26,7 @@ __all__ = [
     "NodeRecipe",
     "ScreenedSystem",
     "SystemRecipe",
+    "Wish",
     "build_system",
     "compose_node",
     "plan_system",
@@ -55,9 +56,10 @@ def screen_systems(
 ) -> list[ScreenedSystem | Refusal]:
     """One answer for every server on whose list the accelerator stands."""
     parts = parts_of(catalog)
+    wish = Wish(accelerators_needed, loads, workload, assumptions)
     answers: list[ScreenedSystem | Refusal] = []
     for server in parts.servers_for.get(accelerator.sku, ()):
-        plan = plan_system(accelerator, server, accelerators_needed, loads, workload, parts, assumptions)
+        plan = plan_system(accelerator, server, wish, parts)
         if isinstance(plan, Broken):
             answers.append(plan.refusal(server.sku, server.name))
             continue
@@ -69,7 +71,7 @@ def screen_systems(
                 plan.eur,
                 plan.wall_w,
                 plan.units,
-                longest_lead(plan.lines, parts)[0],
+                plan.lead_weeks(parts),
             )
         )
     return answers
@@ -91,7 +93,8 @@ def build_system(
     article of the catalog with a price and a quantity above zero; no limit of `workload.site` is exceeded.
     """
     parts = parts_of(catalog)
-    plan = plan_system(accelerator, server, accelerators_needed, loads, workload, parts, assumptions, recipe)
+    wish = Wish(accelerators_needed, loads, workload, assumptions)
+    plan = plan_system(accelerator, server, wish, parts, recipe)
     if isinstance(plan, Broken):
         return plan.refusal(server.sku, server.name)
     return _written_out(plan, loads, workload, parts, assumptions)
@@ -101,7 +104,8 @@ def _written_out(
     plan: SystemPlan, loads: Sequence[LoadOption], workload: Workload, parts: Parts, assumptions: Assumptions
 ) -> SystemBuild:
     node = node_build(plan.node, plan.demand, parts, assumptions)
-    weeks, slowest = longest_lead(plan.lines, parts)
+    lines = plan.lines()
+    weeks, slowest = longest_lead(lines, parts)
     drive = parts.items.get(plan.node.recipe.drive)
     nvme_tb = plan.nodes * plan.node.recipe.drives * getattr(drive, "capacity_gb", 0) / 1000
     storage = storage_result(plan.need, plan.store, nvme_tb)
@@ -113,7 +117,7 @@ def _written_out(
         accelerators=plan.nodes * plan.node.gpus,
         nodes=plan.nodes,
         node=node,
-        lines=bill_lines(plan.lines, parts),
+        lines=bill_lines(lines, parts),
         power=Power(
             dc_w=plan.wall_w * assumptions.psu_efficiency_fraction,
             wall_w=plan.wall_w,

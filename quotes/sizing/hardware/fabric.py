@@ -166,6 +166,20 @@ def plan_fabric(
     assumptions: Assumptions,
 ) -> Fabric | Broken:
     """Cheapest fabric of one kind of switch for `nodes` servers with `count` ports each."""
+    key = ("fabric", nodes, parts.key_of(accelerator), count, link_gbit_s, parts.number_of(assumptions))
+    return parts.remember(
+        key, lambda: _cheapest_fabric(nodes, accelerator, count, link_gbit_s, parts, assumptions)
+    )
+
+
+def _cheapest_fabric(
+    nodes: int,
+    accelerator: AcceleratorSpec,
+    count: int,
+    link_gbit_s: float,
+    parts: Parts,
+    assumptions: Assumptions,
+) -> Fabric | Broken:
     infiniband = runs_infiniband(accelerator)
     options = [
         plan

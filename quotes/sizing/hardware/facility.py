@@ -143,11 +143,10 @@ def stands_alone(server: ServerSpec) -> bool:
 
 
 def lay_out(
-    node: NodePlan, nodes: int, others: Sequence[Box], limits: Limits, own: bool, parts: Parts
+    server: ServerSpec, box: Box, nodes: int, others: Sequence[Box], limits: Limits, own: bool, parts: Parts
 ) -> Layout | Broken:
     """Servers with accelerators in racks alike, everything else in racks of its own, or beside them where it fits."""
-    box = server_box(node, "node")
-    if ServerRole.RACK in node.server.roles:
+    if ServerRole.RACK in server.roles:
         whole = RackPlan((box,), ceil(box.watts / limits.feed_w - 1e-9), None, "liquid")
         return Layout(((whole, nodes),), None, True, limits.feeds_per_pair)
     if wrong := next((wrong for other in others if (wrong := _too_much(other, limits))), None):

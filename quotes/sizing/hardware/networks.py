@@ -64,6 +64,13 @@ def plan_management(
     parts: Parts, assumptions: Assumptions, recipe: NodeRecipe | None = None
 ) -> NodePlan | Broken | None:
     """The cheapest management server; None when the catalog has none."""
+    key = ("management", parts.number_of(assumptions), recipe)
+    return parts.remember(key, lambda: _cheapest_management(parts, assumptions, recipe))
+
+
+def _cheapest_management(
+    parts: Parts, assumptions: Assumptions, recipe: NodeRecipe | None
+) -> NodePlan | Broken | None:
     demand = NodeDemand(
         cores_per_gpu=assumptions.management_cores_count - assumptions.cpu_cores_base_count,
         ram_gb_per_gpu=assumptions.management_ram_gb,

@@ -71,7 +71,7 @@ def plan_parts(
         parts.key_of(accelerator),
         count,
         demand,
-        parts.key_of(assumptions),
+        parts.number_of(assumptions),
     )
     return parts.remember(key, lambda: _by_rule(server, accelerator, count, demand, parts, assumptions))
 
@@ -218,6 +218,8 @@ def _composed(
         wall_w=wall_w,
         planning_w=planning_watts(server, accelerator, count),
         estimated=estimated,
+        eur=fixed_eur(lines, parts),
+        lead_weeks=longest_lead(lines, parts)[0],
     )
 
 
@@ -321,6 +323,8 @@ def _complete(
         wall_w=server.planning_power_w,
         planning_w=server.planning_power_w,
         estimated="planning_power_w" in server.provenance.estimated_fields,
+        eur=fixed_eur(lines, parts),
+        lead_weeks=longest_lead(lines, parts)[0],
     )
 
 
@@ -355,7 +359,7 @@ def node_build(plan: NodePlan, demand: NodeDemand, parts: Parts, assumptions: As
         rack_units=plan.server.rack_units,
         weight_kg=plan.server.weight_kg,
         cooling="liquid" if plan.server.cooling == "liquid" else "air",
-        list_price_eur=fixed_eur(plan.lines, parts),
+        list_price_eur=plan.eur,
         lead_time_weeks=weeks,
         lead_time_line=slowest,
         findings=tuple(node_findings(plan, demand, parts, assumptions)),

@@ -1,6 +1,7 @@
 """What the reader must know of one composed server: estimates, unknowns, single points of failure, slower memory."""
 
 from collections.abc import Callable
+from decimal import Decimal
 from typing import NamedTuple
 
 from catalog.quantity import Message, Quantity, noop
@@ -26,6 +27,8 @@ class NodePlan(NamedTuple):
     wall_w: float
     planning_w: float | None  # the maker's planning figure for so many accelerators
     estimated: bool
+    eur: Decimal  # list price of one
+    lead_weeks: int | None  # of the part that takes longest
 
     @property
     def provision_w(self) -> float:

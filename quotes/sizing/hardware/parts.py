@@ -7,6 +7,7 @@ import re
 import weakref
 from collections.abc import Callable, Hashable, Iterable
 from decimal import Decimal
+from itertools import count
 from typing import Any, NamedTuple
 
 from catalog.specs import (
@@ -27,6 +28,7 @@ from catalog.specs import (
 )
 
 MEMO_LIMIT = 20_000
+NUMBERED_LIMIT = 100
 EFFICIENCY_CORES = re.compile(r"E-core|\bXeon 6\d{3}E\b|6700E|6900E")
 LAN = re.compile(r"(\d+)x\s*(\d+(?:\.\d+)?)\s*G")
 
@@ -81,6 +83,9 @@ class Parts:
         }
         self._memo: dict[Hashable, Any] = {}
         self._kept: dict[int, object] = {}
+        self._numbers: dict[Hashable, int] = {}
+        self._numbered: dict[int, tuple[Hashable, int]] = {}
+        self._next_number = count()
 
     def _priced[T: Item](self, items: Iterable[T]) -> tuple[T, ...]:
         return tuple(
@@ -88,13 +93,14 @@ class Parts:
         )
 
     def remember[T](self, key: Hashable, make: Callable[[], T]) -> T:
-        """`make()`, computed once per key. Specs belong in a key by `key_of`."""
-        if key not in self._memo:
-            if len(self._memo) > MEMO_LIMIT:
-                self._memo.clear()
-                self._kept.clear()
-            self._memo[key] = make()
-        made: T = self._memo[key]
+        """`make()`, computed once per key. Specs stand in a key by `key_of`, what a search brings by `number_of`."""
+        if key in self._memo:
+            known: T = self._memo[key]
+            return known
+        if len(self._memo) > MEMO_LIMIT:
+            for memory in (self._memo, self._kept, self._numbers, self._numbered):
+                memory.clear()
+        made = self._memo[key] = make()
         return made
 
     def key_of(self, value: object) -> int:
@@ -102,6 +108,16 @@ class Parts:
         key = id(value)
         self._kept[key] = value
         return key
+
+    def number_of(self, value: Hashable) -> int:
+        """A cheap key for assumptions and answers: equal values have the same one, whichever search brings them."""
+        known = self._numbered.get(id(value))
+        if known is None:
+            if len(self._numbered) > NUMBERED_LIMIT:
+                self._numbered.clear()
+            number = self._numbers.setdefault(value, next(self._next_number))
+            known = self._numbered[id(value)] = (value, number)  # kept, so that its identity stays taken
+        return known[1]
 
     # ── what goes into a server, cheapest first ──
 

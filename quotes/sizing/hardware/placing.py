@@ -1,7 +1,7 @@
 """How many servers, and which replica sits on which: whole accelerators, joined groups never split over servers."""
 
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from math import ceil
 from typing import NamedTuple
 
@@ -28,30 +28,45 @@ def groups_of(load: LoadOption) -> list[Group]:
     return [Group(load.load, size, index // per_replica) for index in range(ceil(load.gpus / size))]
 
 
+def is_job(load: LoadOption) -> bool:
+    """A job runs and ends; a service holds its accelerators always."""
+    return load.kind.endswith("training")
+
+
 def sharing(loads: Sequence[LoadOption], needed: int) -> bool:
     """Whether jobs use the services' accelerators: then both together are more than was counted."""
-    services = sum(load.gpus for load in loads if not load.kind.endswith("training"))
-    jobs = [load.gpus for load in loads if load.kind.endswith("training")]
+    services = sum(load.gpus for load in loads if not is_job(load))
+    jobs = [load.gpus for load in loads if is_job(load)]
     return bool(services and jobs) and needed < services + max(jobs)
 
 
-def demands(loads: Sequence[LoadOption], needed: int) -> list[Counter[int]]:
-    """What must fit at the same time, as sizes of groups: services with the largest job, or each by itself."""
-    services = [load for load in loads if not load.kind.endswith("training")]
-    jobs = [load for load in loads if load.kind.endswith("training")]
-    resident = Counter[int]()
-    for load in services:
-        resident[load.gpus_in_one_node] += ceil(load.gpus / load.gpus_in_one_node)
-    each = [Counter({job.gpus_in_one_node: ceil(job.gpus / job.gpus_in_one_node)}) for job in jobs]
-    if not each:
+type Groups = Mapping[int, int]
+"""How many groups of each size."""
+
+
+def demands(loads: Sequence[LoadOption], needed: int) -> list[Groups]:
+    """What must fit at the same time: services with the largest job, or each by itself."""
+    resident: dict[int, int] = {}
+    jobs: list[tuple[int, int]] = []
+    for load in loads:
+        size = load.gpus_in_one_node
+        number = ceil(load.gpus / size)
+        if is_job(load):
+            jobs.append((size, number))
+        else:
+            resident[size] = resident.get(size, 0) + number
+    if not jobs:
         return [resident]
     if not resident or sharing(loads, needed):
-        return [*([resident] if resident else []), *each]
-    return [resident + job for job in each]
+        return [*([resident] if resident else []), *({size: number} for size, number in jobs)]
+    return [{**resident, size: resident.get(size, 0) + number} for size, number in jobs]
 
 
-def fits(groups: Counter[int], shape: Shape) -> bool:
+def fits(groups: Groups, shape: Shape) -> bool:
     """Largest groups first, each into the server with least room that takes it."""
+    if len(groups) == 1:
+        ((size, number),) = groups.items()
+        return shape.gpus // size * shape.nodes >= number
     room = Counter({shape.gpus: shape.nodes})
     for size in sorted(groups, reverse=True):
         left = groups[size]
@@ -78,13 +93,13 @@ def holds(loads: Sequence[LoadOption], needed: int, shape: Shape) -> bool:
     return all(fits(groups, shape) for groups in demands(loads, needed))
 
 
-def smallest_shape(needed: int, loads: Sequence[LoadOption], allowed: Sequence[int]) -> Shape | None:
-    """The fewest servers, then the fewest accelerators in each, that hold all; None when a group is too large."""
-    largest = max((load.gpus_in_one_node for load in loads), default=1)
+def smallest_shape(needed: int, wanted: Sequence[Groups], allowed: Sequence[int]) -> Shape | None:
+    """The fewest servers, then the fewest accelerators in each, that hold each of `wanted` (see `demands`); None when
+    a group is too large."""
+    largest = max((size for groups in wanted for size in groups), default=1)
     usable = [count for count in allowed if count >= largest]
     if not usable:
         return None
-    wanted = demands(loads, needed)
     total = max(needed, 1)
     nodes = ceil(total / usable[-1])
     while True:
@@ -112,8 +127,8 @@ def seat(loads: Sequence[LoadOption], needed: int, shape: Shape) -> tuple[Seat, 
     Guarantee: groups that run at the same time never overlap; a group never crosses a server. Jobs run one after
     another, on accelerators of their own or of the services. Raises ValueError when they do not fit.
     """
-    jobs = sorted((load for load in loads if load.kind.endswith("training")), key=lambda job: -job.gpus)
-    resident = [load for load in loads if not load.kind.endswith("training")]
+    jobs = sorted((load for load in loads if is_job(load)), key=lambda job: -job.gpus)
+    resident = [load for load in loads if not is_job(load)]
     shared = sharing(loads, needed)
     if jobs and not shared:
         resident.append(jobs.pop(0))

@@ -13,7 +13,6 @@ from quotes.sizing.hardware.facility import (
     Limits,
     feed_capacity_w,
     floor_load_kg_m2,
-    server_box,
     stands_alone,
 )
 from quotes.sizing.hardware.node_findings import NodePlan
@@ -22,7 +21,7 @@ from quotes.sizing.hardware.parts import Parts
 
 def limits_for(box: Box, site: Site, parts: Parts, assumptions: Assumptions) -> Limits | Broken:
     """What a rack of this site may hold of this kind of server."""
-    key = ("limits", parts.key_of(site), box.liquid, parts.key_of(assumptions))
+    key = ("limits", parts.number_of(site), box.liquid, parts.number_of(assumptions))
     return parts.remember(key, lambda: _limits(box.liquid, site, parts, assumptions))
 
 
@@ -53,10 +52,11 @@ def _limits(liquid: bool, site: Site, parts: Parts, assumptions: Assumptions) ->
     )
 
 
-def server_site_rules(plan: NodePlan, site: Site, limits: Limits, assumptions: Assumptions) -> Broken | None:
+def server_site_rules(
+    plan: NodePlan, box: Box, site: Site, limits: Limits, assumptions: Assumptions
+) -> Broken | None:
     """What keeps even one such server from standing at this site."""
-    server, box = plan.server, server_box(plan, "node")
-    kw = Quantity(value=box.watts / 1000, unit="kW", digits=3)
+    server = plan.server
     if box.liquid and "liquid" not in site.cooling:
         return broken(
             "site_liquid",
@@ -72,7 +72,7 @@ def server_site_rules(plan: NodePlan, site: Site, limits: Limits, assumptions: A
             noop("Take fewer accelerators per server, cap their power, or place it in a colocation."),
             stage="site",
             server=server.name,
-            power=kw,
+            power=Quantity(value=box.watts / 1000, unit="kW", digits=3),
             limit=Quantity(value=site.rack_power_max_kw, unit="kW", digits=3),
             excess=Quantity(value=box.watts / 1000 - site.rack_power_max_kw, unit="kW", digits=2),
         )
@@ -87,7 +87,7 @@ def server_site_rules(plan: NodePlan, site: Site, limits: Limits, assumptions: A
             noop("Choose a liquid-cooled server."),
             stage="site",
             server=server.name,
-            power=kw,
+            power=Quantity(value=box.watts / 1000, unit="kW", digits=3),
         )
     return _feed_rule(plan, box, site, limits, assumptions) or _size_rules(
         plan, box, site, limits, assumptions

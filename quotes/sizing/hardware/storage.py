@@ -101,7 +101,7 @@ def plan_store(
         return _store(((system, fixed[1]),), parts, assumptions)
     if not need.tb and not need.read_gb_s and not need.write_gb_s:
         return None
-    key = ("store", need, parts.key_of(assumptions))
+    key = ("store", need, parts.number_of(assumptions))
     return parts.remember(key, lambda: _cheapest(need, parts, assumptions))
 
 

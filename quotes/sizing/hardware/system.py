@@ -11,17 +11,17 @@ from catalog.quantity import noop
 from catalog.specs import AcceleratorSpec, ServerSpec
 from configurator.workload import Workload
 from quotes.sizing.assumptions import Assumptions
-from quotes.sizing.hardware.bill import Broken, Line, broken, fixed_eur, merged, total_eur
+from quotes.sizing.hardware.bill import Broken, Line, broken, fixed_eur, longest_lead, merged, total_eur
 from quotes.sizing.hardware.chassis import counts_allowed
 from quotes.sizing.hardware.demand import NodeDemand, NodeRecipe, demand_of
 from quotes.sizing.hardware.extras import rack_lines, service_lines
 from quotes.sizing.hardware.fabric import Fabric, plan_fabric
-from quotes.sizing.hardware.facility import Layout, Limits, lay_out, server_box, stands_alone
+from quotes.sizing.hardware.facility import Box, Layout, Limits, lay_out, server_box, stands_alone
 from quotes.sizing.hardware.networks import Networks, boxes, plan_networks
 from quotes.sizing.hardware.node import pairing, plan_parts
 from quotes.sizing.hardware.node_findings import NodePlan
 from quotes.sizing.hardware.parts import Parts
-from quotes.sizing.hardware.placing import Shape, smallest_shape
+from quotes.sizing.hardware.placing import Shape, demands, is_job, smallest_shape
 from quotes.sizing.hardware.site import limits_for, server_site_rules, total_rules
 from quotes.sizing.hardware.storage import StorageNeed, Store, local_tb, plan_store, storage_need
 from quotes.sizing.results import LoadOption
@@ -44,6 +44,45 @@ class SystemRecipe(NamedTuple):
     local_storage: bool | None = None  # True: all data on the servers' own drives
 
 
+class Wish:
+    """What the loads ask of any server: worked out once, read for every server that a search looks at."""
+
+    def __init__(
+        self, needed: int, loads: Sequence[LoadOption], workload: Workload, assumptions: Assumptions
+    ) -> None:
+        self.needed, self.loads = needed, loads
+        self.workload, self.assumptions = workload, assumptions
+        self.demand = demand_of(loads)
+        self.joined = max((load.gpus_in_one_node for load in loads), default=1)
+        self.fabric_gbit_s = max((load.host.fabric_gbit_s_per_gpu for load in loads), default=0)
+        self._groups = demands(loads, needed)
+        self._widest = max((self._width(load) for load in loads), default=0)
+        self._shapes: dict[tuple[int, ...], Shape | None] = {}
+        self._storage: dict[int, StorageNeed] = {}
+
+    @staticmethod
+    def _width(load: LoadOption) -> int:
+        """Accelerators that work as one: of a job all."""
+        return load.gpus if is_job(load) else load.gpus_per_replica
+
+    def shape(self, allowed: tuple[int, ...]) -> Shape | None:
+        """The smallest that holds the loads with one of the `allowed` numbers per server."""
+        if allowed not in self._shapes:
+            self._shapes[allowed] = smallest_shape(self.needed, self._groups, allowed)
+        return self._shapes[allowed]
+
+    def crosses(self, shape: Shape) -> bool:
+        """Whether a load needs more than one server at a time."""
+        return self._widest > shape.gpus
+
+    def storage(self, training_gpus: int) -> StorageNeed:
+        if training_gpus not in self._storage:
+            self._storage[training_gpus] = storage_need(
+                self.workload, self.loads, training_gpus, self.assumptions
+            )
+        return self._storage[training_gpus]
+
+
 class SystemPlan(NamedTuple):
     """Everything decided, nothing yet written out."""
 
@@ -56,12 +95,21 @@ class SystemPlan(NamedTuple):
     store: Store | None
     layout: Layout | None
     cluster: bool
-    lines: tuple[Line, ...]
+    around: tuple[Line, ...]  # the bill without the servers
     wall_w: float
     provision_w: float
     units: float
     eur: Decimal
     missing: tuple[str, ...]  # purposes of services that the catalog does not have
+
+    def lines(self) -> list[Line]:
+        """The whole bill, one line per article and group."""
+        return merged([*(line.times(self.nodes) for line in self.node.lines), *self.around])
+
+    def lead_weeks(self, parts: Parts) -> int | None:
+        """Of the article that takes longest; None when no lead time is known."""
+        around = longest_lead(self.around, parts)[0]
+        return max((weeks for weeks in (self.node.lead_weeks, around) if weeks is not None), default=None)
 
 
 class _Stored(NamedTuple):
@@ -75,23 +123,20 @@ class _Stored(NamedTuple):
 def plan_system(
     accelerator: AcceleratorSpec | None,
     server: ServerSpec,
-    needed: int,
-    loads: Sequence[LoadOption],
-    workload: Workload,
+    wish: Wish,
     parts: Parts,
-    assumptions: Assumptions,
     recipe: SystemRecipe | None = None,
 ) -> SystemPlan | Broken:
     """The fewest servers that hold the loads; with fewer accelerators in each where supplies or site ask for it."""
     if wrong := pairing(server, accelerator, parts):
         return wrong
-    builder = _Builder(accelerator, server, loads, workload, parts, assumptions, recipe or SystemRecipe())
+    builder = _Builder(accelerator, server, wish, parts, recipe or SystemRecipe())
     if accelerator is None:
-        return builder.plan(Shape(max(needed, 1), 0))
+        return builder.plan(Shape(max(wish.needed, 1), 0))
     allowed = counts_allowed(server, accelerator)
     first: Broken | None = None
     while allowed:
-        shape = smallest_shape(needed, loads, allowed)
+        shape = wish.shape(allowed)
         if shape is None:
             break
         plan = builder.plan(shape)
@@ -101,17 +146,17 @@ def plan_system(
         if plan.rule not in FEWER_MAY_HELP:
             break
         allowed = tuple(count for count in allowed if count < shape.gpus)
-    return first or _too_large(server, accelerator, loads, allowed)
+    return first or _too_large(server, accelerator, wish, allowed)
 
 
 def _too_large(
-    server: ServerSpec, accelerator: AcceleratorSpec, loads: Sequence[LoadOption], allowed: Sequence[int]
+    server: ServerSpec, accelerator: AcceleratorSpec, wish: Wish, allowed: Sequence[int]
 ) -> Broken:
     return broken(
         "group_size",
         noop("The loads join {joined} accelerators in one server; {server} holds {most}."),
         noop("Choose a server that holds more {accelerator}, or split the model over fewer accelerators."),
-        joined=max((load.gpus_in_one_node for load in loads), default=1),
+        joined=wish.joined,
         server=server.name,
         most=max(allowed, default=0),
         accelerator=accelerator.name,
@@ -125,22 +170,18 @@ class _Builder:
         self,
         accelerator: AcceleratorSpec | None,
         server: ServerSpec,
-        loads: Sequence[LoadOption],
-        workload: Workload,
+        wish: Wish,
         parts: Parts,
-        assumptions: Assumptions,
         recipe: SystemRecipe,
     ) -> None:
-        self.accelerator, self.server, self.loads = accelerator, server, loads
-        self.workload, self.parts, self.assumptions, self.recipe = workload, parts, assumptions, recipe
-        self.demand = demand_of(loads)
+        self.accelerator, self.server, self.wish = accelerator, server, wish
+        self.parts, self.recipe = parts, recipe
+        self.workload, self.assumptions = wish.workload, wish.assumptions
 
     def plan(self, shape: Shape) -> SystemPlan | Broken:
         """From the inside out: server, storage, cluster network, the networks around it, racks, bill."""
-        link = self._fabric_gbit_s(shape)
-        need = storage_need(
-            self.workload, self.loads, shape.nodes * shape.gpus if link else 0, self.assumptions
-        )
+        link = self.wish.fabric_gbit_s if self.wish.crosses(shape) else 0
+        need = self.wish.storage(shape.nodes * shape.gpus if link else 0)
         best, *others = self._stored(shape, need, link)
         plan = self._around(shape, need, link, best)
         for other in others:
@@ -177,12 +218,6 @@ class _Builder:
         layout, networks = standing
         return self._total(node, shape.nodes, demand, fabric, networks, need, store, layout, cluster)
 
-    def _fabric_gbit_s(self, shape: Shape) -> float:
-        """Cluster network per accelerator when a load crosses servers, else 0."""
-        if not self._crosses(shape):
-            return 0
-        return max((load.host.fabric_gbit_s_per_gpu for load in self.loads), default=0)
-
     def _port(self, node: NodePlan, link: float) -> float:
         """Speed of the ports that are there: on board, or of the card chosen."""
         if node.recipe.fabric_nics:
@@ -194,19 +229,12 @@ class _Builder:
             self.server, self.accelerator, shape.gpus, demand, self.parts, self.assumptions, self.recipe.node
         )
 
-    def _crosses(self, shape: Shape) -> bool:
-        """Whether a load needs more than one server at a time."""
-        return any(
-            load.gpus_per_replica > shape.gpus or (load.kind.endswith("training") and load.gpus > shape.gpus)
-            for load in self.loads
-        )
-
     def _stored(self, shape: Shape, need: StorageNeed, link: float) -> list["_Stored | Broken"]:
         """The servers and where their data stands, cheapest first: on their own drives, or on shared storage.
 
         Own drives: every server holds all, so no job may cross servers and the servers must be few.
         """
-        few = shape.nodes < self.assumptions.cluster_nodes_count and not self._crosses(shape)
+        few = shape.nodes < self.assumptions.cluster_nodes_count and not self.wish.crosses(shape)
         have = self.workload.data.existing_storage
         local = few and not have and not self.recipe.storage
         if self.recipe.local_storage is not None:
@@ -224,19 +252,19 @@ class _Builder:
         if isinstance(answer, Broken):
             return Decimal("Infinity")
         lines = answer.store.lines if answer.store else ()
-        return shape.nodes * fixed_eur(answer.node.lines, self.parts) + fixed_eur(lines, self.parts)
+        return shape.nodes * answer.node.eur + fixed_eur(lines, self.parts)
 
     def _inside(self, shape: Shape, need: StorageNeed, link: float) -> "_Stored | Broken":
-        demand = self.demand._replace(
+        demand = self.wish.demand._replace(
             fabric_gbit_s=link,
-            nvme_tb=self.demand.nvme_tb + local_tb(need, self.assumptions),
+            nvme_tb=self.wish.demand.nvme_tb + local_tb(need, self.assumptions),
             nvme_read_gb_s=need.read_gb_s,
         )
         node = self._node(shape, demand)
         return node if isinstance(node, Broken) else _Stored(node, demand, None)
 
     def _beside(self, shape: Shape, need: StorageNeed, link: float, have: bool) -> "_Stored | Broken":
-        demand = self.demand._replace(fabric_gbit_s=link)
+        demand = self.wish.demand._replace(fabric_gbit_s=link)
         store = None if have else plan_store(need, self.parts, self.assumptions, self.recipe.storage)
         if isinstance(store, Broken):
             return store
@@ -250,26 +278,42 @@ class _Builder:
     def _standing(
         self, node: NodePlan, nodes: int, fabric: Fabric | None, store: Store | None, cluster: bool
     ) -> tuple[Layout | None, Networks | None] | Broken:
-        """Racks, and the networks whose ports depend on what stands in them."""
+        """Racks, and the networks whose ports depend on what stands in them. No load has a say in it."""
+        parts = self.parts
+        key = (
+            "standing",
+            *(parts.key_of(part) for part in (node, fabric, store)),
+            nodes,
+            cluster,
+            parts.number_of(self.workload.site),
+            parts.number_of(self.assumptions),
+            self.recipe.management,
+        )
+        return parts.remember(key, lambda: self._stand(node, nodes, fabric, store, cluster))
+
+    def _stand(
+        self, node: NodePlan, nodes: int, fabric: Fabric | None, store: Store | None, cluster: bool
+    ) -> tuple[Layout | None, Networks | None] | Broken:
         site, parts, assumptions = self.workload.site, self.parts, self.assumptions
         box = server_box(node, "node")
         limits = limits_for(box, site, parts, assumptions)
         if isinstance(limits, Broken):
             return limits
-        if wrong := server_site_rules(node, site, limits, assumptions):
+        if wrong := server_site_rules(node, box, site, limits, assumptions):
             return wrong
         if stands_alone(node.server):
             return None, None
         own = site.rack_units_free is not None or not (cluster or box.liquid)
         if not cluster:
             others = boxes(fabric, None, store, parts, assumptions)
-            layout = lay_out(node, nodes, others, limits, own, parts)
+            layout = lay_out(node.server, box, nodes, others, limits, own, parts)
             return layout if isinstance(layout, Broken) else (layout, None)
-        return self._cluster(node, nodes, fabric, store, limits, own)
+        return self._cluster(node, box, nodes, fabric, store, limits, own)
 
     def _cluster(
         self,
         node: NodePlan,
+        box: Box,
         nodes: int,
         fabric: Fabric | None,
         store: Store | None,
@@ -291,7 +335,7 @@ class _Builder:
                 break  # the racks hold the same as before
             switches = made.out_of_band_count
             others = boxes(fabric, networks, store, parts, assumptions)
-            layout = lay_out(node, nodes, others, limits, own, parts)
+            layout = lay_out(node.server, box, nodes, others, limits, own, parts)
             if isinstance(layout, Broken):
                 return layout
             feeds = layout.pdus + sum(number for plan, number in layout.racks if plan.cooling == "rear_door")
@@ -310,19 +354,6 @@ class _Builder:
         cluster: bool,
     ) -> SystemPlan | Broken:
         cooled = rack_lines(layout, cluster, self.parts)
-        services, missing = service_lines(
-            node, nodes, fabric, layout, cluster, self.workload.delivery, self.parts, self.assumptions
-        )
-        lines = merged(
-            [
-                *(node.lines if nodes == 1 else (line.times(nodes) for line in node.lines)),
-                *(fabric.lines if fabric else ()),
-                *(networks.lines if networks else ()),
-                *(store.lines if store else ()),
-                *cooled.lines,
-                *services,
-            ]
-        )
         others_w = (store.wall_w if store else 0) + cooled.wall_w
         wall_w = nodes * node.wall_w + others_w + sum(part.wall_w for part in (fabric, networks) if part)
         most_w = (
@@ -333,7 +364,17 @@ class _Builder:
         )
         if wrong := total_rules(most_w, units, node, nodes, self.workload.site, self.assumptions):
             return wrong
+        services, missing = service_lines(
+            node, nodes, fabric, layout, cluster, self.workload.delivery, self.parts, self.assumptions
+        )
+        around = (
+            *(fabric.lines if fabric else ()),
+            *(networks.lines if networks else ()),
+            *(store.lines if store else ()),
+            *cooled.lines,
+            *services,
+        )
         return SystemPlan(
-            node, nodes, demand, fabric, networks, need, store, layout, cluster, tuple(lines), wall_w, most_w, units,
-            total_eur(lines, self.parts), missing,
+            node, nodes, demand, fabric, networks, need, store, layout, cluster, around, wall_w, most_w, units,
+            total_eur(around, self.parts, nodes * node.eur), missing,
         )  # fmt: skip
