@@ -111,7 +111,12 @@ COUNTED: dict[str, Callable[[int], str]] = {
     "bytes": lambda n: ngettext("byte", "bytes", n),
     "units": lambda n: ngettext("unit", "units", n),
 }
-WORDS = frozenset({noop("h"), noop("million"), noop("billion")})  # the same for one and for many
+WORDS = frozenset(
+    {
+        noop("h"), noop("million"), noop("billion"), noop("million tokens"), noop("billion tokens"),
+        noop("million samples"), noop("billion samples"),
+    }
+)  # the same for one and for many  # fmt: skip
 _SINGULAR = {word[:-1]: word for word in COUNTED if word.endswith("s")}
 
 

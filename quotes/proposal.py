@@ -38,9 +38,18 @@ def propose(
     on: date,
     vat_rate_pct: Decimal,
     weigh_concessions: bool = False,
+    draw_cliffs: bool = False,
 ) -> Proposal:
     """Size `workload` against `catalog` and price the systems that come out. Infeasible is a normal answer."""
-    sizing = size(workload, catalog, assumptions, knowledge, on=on, weigh_concessions=weigh_concessions)
+    sizing = size(
+        workload,
+        catalog,
+        assumptions,
+        knowledge,
+        on=on,
+        weigh_concessions=weigh_concessions,
+        draw_cliffs=draw_cliffs,
+    )
     prices = {row.tier: price(row.candidate.system, catalog, vat_rate_pct) for row in sizing.systems}
     return Proposal(
         sizing=sizing,

@@ -16,7 +16,7 @@ from quotes.document_data import Address, IssuedDocument
 from quotes.documents import drawings
 from quotes.documents.answers import answers, asked
 from quotes.presentation.facts import LONG_HOURS, Column, speeds
-from quotes.presentation.proposal import READER, Stage, bill, proposal_page
+from quotes.presentation.proposal import READER, Stage, bill, proposal_page, steps_page
 from quotes.sizing.results import Economics, LoadOption
 from quotes.sizing.trace import Figure, Severity
 
@@ -92,6 +92,7 @@ def document_context(document: IssuedDocument) -> dict[str, Any]:
         "power": power_page(document),
         "answer": glued(formats.say(answer(document))),
         "cost_chart": cost_chart(document.system.economics),
+        **printed_steps(document),
         "findings": [found for found in document.proposal.sizing.findings if found.severity != Severity.INFO],
         "notes": [found for found in document.proposal.sizing.findings if found.severity == Severity.INFO],
         "comparison": comparison(page["columns"], document),
@@ -316,6 +317,12 @@ def cost_chart(money: Economics | None) -> SafeString:
             money.curve, money.break_even_month, band, READER, key="costs", width=COLUMN, height=height
         )
     )
+
+
+def printed_steps(document: IssuedDocument) -> dict[str, Any]:
+    """The staircase of price over demand, over the whole column."""
+    page = steps_page(document.system, COLUMN)
+    return page and {**page, "steps_drawing": drawn(page["steps_drawing"])}
 
 
 def refused(stages: Iterable[Stage]) -> list[tuple[str, list[Alike]]]:

@@ -9,6 +9,7 @@ from itertools import groupby
 
 from catalog.quantity import Message, Quantity, noop
 from quotes.documents.charts import cost_curve, interval_bar, memory_bar
+from quotes.documents.staircase import staircase
 from quotes.documents.svg import ENGLISH, SMALL, Words, clip, drawing, hatch, line, rect, text
 from quotes.sizing.hardware.placing import Seat, Shape
 from quotes.sizing.results import RackPlacement, SystemBuild
@@ -316,4 +317,5 @@ __all__ = [
     "network_topology",
     "placement_map",
     "rack_elevation",
+    "staircase",
 ]

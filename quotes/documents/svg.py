@@ -26,6 +26,7 @@ class Words(NamedTuple):
 
     say: Callable[[Message], str] = str
     number: Callable[[Quantity], str] = _plain_number
+    unit: Callable[[str], str] = str
 
     def amount(self, value: float, unit: str = "", digits: int = 3) -> str:
         return self.number(Quantity(value=value, unit=unit, digits=digits))

@@ -57,7 +57,7 @@ def vat_rate(mode: VatMode, on: date) -> VatRate:
 def proposal_for(workload: Workload, *, on: date | None = None, quick: bool = False) -> Proposal:
     """Size and price `workload` with the catalog, prices and assumptions of a day (today when left out).
 
-    A `quick` one does not work out which wish to relax when the budget does not reach.
+    A `quick` one does not work out which wish to relax when the budget does not reach, nor what other demands cost.
 
     Equal arguments give the same object for as long as nothing in the catalog, the assumptions or the VAT rate changes.
     Raises Refused when there is no VAT rate.
@@ -66,7 +66,13 @@ def proposal_for(workload: Workload, *, on: date | None = None, quick: bool = Fa
     rate = vat_rate(VatMode.DOMESTIC, day).rate_pct
     weigh = workload.budget.max_eur is not None and not quick
     return _proposal(
-        workload.model_dump_json(), _Versioned(snapshot(day)), current_assumptions(), day, rate, weigh
+        workload.model_dump_json(),
+        _Versioned(snapshot(day)),
+        current_assumptions(),
+        day,
+        rate,
+        weigh,
+        not quick,
     )
 
 
@@ -95,6 +101,7 @@ def _proposal(
     on: date,
     vat_rate_pct: Decimal,
     weigh: bool,
+    draw_cliffs: bool,
 ) -> Proposal:
     return propose(
         Workload.model_validate_json(workload),
@@ -104,4 +111,5 @@ def _proposal(
         on=on,
         vat_rate_pct=vat_rate_pct,
         weigh_concessions=weigh,
+        draw_cliffs=draw_cliffs,
     )

@@ -209,13 +209,18 @@ def spread(loads: tuple[LoadOption, ...], needed: int, shape: Shape) -> tuple[Lo
 
 
 def _one_more(load: LoadOption) -> LoadOption:
+    return with_working(load, load.replicas - load.spare_replicas + 1)
+
+
+def with_working(load: LoadOption, count: int) -> LoadOption:
+    """The same way of serving with `count` working replicas; its spare stays."""
     working = load.replicas - load.spare_replicas
     return load.model_copy(
         update={
-            "replicas": load.replicas + 1,
-            "gpus": load.gpus + load.gpus_per_replica,
-            "capacity_factor": load.capacity_factor * (working + 1) / working,
-            "busy_fraction": load.busy_fraction * working / (working + 1),
+            "replicas": count + load.spare_replicas,
+            "gpus": load.gpus + load.gpus_per_replica * (count - working),
+            "capacity_factor": load.capacity_factor * count / working,
+            "busy_fraction": min(1.0, load.busy_fraction * working / count),
         }
     )
 
@@ -246,7 +251,7 @@ def drafts(
             if isinstance(screened, Refusal):
                 yield screened
                 continue
-            if not _belongs(servers[screened.server], screened, workload):
+            if not belongs(servers[screened.server], screened, workload):
                 continue
             shape = Shape(screened.nodes, screened.accelerators // screened.nodes)
             if shape not in filled:
@@ -268,7 +273,7 @@ def _too_many(accelerator: AcceleratorSpec, needed: int, assumptions: Assumption
     )
 
 
-def _belongs(server: ServerSpec, screened: ScreenedSystem, workload: Workload) -> bool:
+def belongs(server: ServerSpec, screened: ScreenedSystem, workload: Workload) -> bool:
     """A desktop system stands alone and outside a rack."""
     return ServerRole.WORKSTATION not in server.roles or (
         screened.nodes == 1 and workload.site.kind not in RACK_SITES

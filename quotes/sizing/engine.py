@@ -19,12 +19,13 @@ from quotes.sizing.candidates import (
     node_limits,
     servers_for,
 )
+from quotes.sizing.cliff import cliff_map
 from quotes.sizing.hardware.compose import build_system
 from quotes.sizing.knowledge import Knowledge
 from quotes.sizing.loads import OptionTable, UnknownModel, explained, option_table, parts
 from quotes.sizing.money.budget import budget_advice
 from quotes.sizing.money.economics import economics, energy_eur_per_year, growth_phases
-from quotes.sizing.results import Candidate, LoadOption, Refusal, SizedSystem, Sizing, Tier
+from quotes.sizing.results import Candidate, CliffMap, LoadOption, Refusal, SizedSystem, Sizing, Tier
 from quotes.sizing.trace import Finding, Severity
 
 
@@ -36,12 +37,14 @@ def size(
     *,
     on: date,
     weigh_concessions: bool = False,
+    draw_cliffs: bool = False,
 ) -> Sizing:
     """Every legal system in the catalog, weighed; at most three proposed; each other accelerator refused with a reason.
 
     Guarantees: pure and deterministic for equal arguments; each accelerator of the catalog is either in a proposal or
     in `refusals`; a hard limit of the site is never exceeded. With `weigh_concessions` a budget that does not reach is
-    answered with the smallest wish to relax, at the cost of up to `budget.CALLS_MAX` further searches.
+    answered with the smallest wish to relax, at the cost of up to `budget.CALLS_MAX` further searches. With
+    `draw_cliffs` each system says what it would cost for more and for fewer users.
     """
     servers = servers_for(catalog)
     goals = choosing.targets(workload, assumptions)
@@ -71,7 +74,7 @@ def size(
     def price_of(relaxed: Workload) -> Decimal | None:
         return _cheapest(relaxed, catalog, assumptions, knowledge)
 
-    context = _Context(workload, catalog, assumptions, knowledge, on, tables)
+    context = _Context(workload, catalog, assumptions, knowledge, on, tables, draw_cliffs)
     systems = _finish(chosen, context)
     proposed = {system.candidate.accelerator for system in systems}
     return Sizing(
@@ -101,9 +104,10 @@ class _Context:
         knowledge: Knowledge,
         on: date,
         tables: Sequence[OptionTable],
+        draw_cliffs: bool,
     ) -> None:
         self.workload, self.catalog, self.assumptions = workload, catalog, assumptions
-        self.knowledge, self.on, self.tables = knowledge, on, tables
+        self.knowledge, self.on, self.tables, self.draw_cliffs = knowledge, on, tables, draw_cliffs
         self.servers = {server.sku: server for server in catalog.servers}
         self.parts = {part.name: part for part in parts(workload)}
 
@@ -182,7 +186,7 @@ def _finish(chosen: Mapping[Tier, Draft], context: _Context) -> tuple[SizedSyste
             context.assumptions,
             purchase_eur=candidate.price_eur,
             on=context.on,
-            cloud_options=_cloud_options(context),
+            cloud_options=_smallest_options(context.catalog, context.tables),
         )
         systems.append(
             SizedSystem(
@@ -191,12 +195,19 @@ def _finish(chosen: Mapping[Tier, Draft], context: _Context) -> tuple[SizedSyste
                 candidate=candidate,
                 economics=money,
                 growth=growth_phases(candidate, context.workload, context.assumptions),
+                cliff=_cliff(candidate, context),
                 pros=choosing.pros(draft, everyone, context.workload, tier is recommended),
                 cons=choosing.cons(draft, everyone),
                 answer=choosing.answer(candidate, money),
             )
         )
     return tuple(systems)
+
+
+def _cliff(candidate: Candidate, context: _Context) -> CliffMap | None:
+    if not context.draw_cliffs:
+        return None
+    return cliff_map(candidate, context.workload, context.catalog, context.assumptions, context.knowledge)
 
 
 def _candidate(draft: Draft, context: _Context) -> Candidate:
@@ -234,11 +245,21 @@ def _candidate(draft: Draft, context: _Context) -> Candidate:
     )
 
 
-def _cloud_options(context: _Context) -> dict[str, tuple[LoadOption, ...]]:
+def cloud_options(
+    workload: Workload, catalog: CatalogSnapshot, assumptions: Assumptions, knowledge: Knowledge
+) -> dict[str, tuple[LoadOption, ...]]:
+    """What each load takes on every accelerator at today's demand, as `economics` wants it."""
+    tables = _tables(workload, catalog, assumptions, knowledge, servers_for(catalog), (1.0,))
+    return _smallest_options(catalog, tables)
+
+
+def _smallest_options(
+    catalog: CatalogSnapshot, tables: Sequence[OptionTable]
+) -> dict[str, tuple[LoadOption, ...]]:
     """By accelerator: the smallest option of each load, where every load has one (rented hardware included)."""
     found: dict[str, tuple[LoadOption, ...]] = {}
-    for accelerator in context.catalog.accelerators:
-        answers = [table.get(accelerator.sku) for table in context.tables]
+    for accelerator in catalog.accelerators:
+        answers = [table.get(accelerator.sku) for table in tables]
         options = [answer for answer in answers if answer and not isinstance(answer, Refusal)]
         if len(options) == len(answers):
             found[accelerator.sku] = tuple(min(ways, key=lambda option: option.gpus) for ways in options)

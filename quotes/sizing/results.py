@@ -12,7 +12,7 @@ from typing import Literal
 
 from pydantic import Field
 
-from catalog.quantity import Frozen, Message
+from catalog.quantity import Frozen, Message, Quantity
 from configurator.workload import Workload
 from quotes.sizing.trace import Badge, Evidence, Figure, Finding
 
@@ -312,6 +312,25 @@ class Economics(Frozen):
     findings: tuple[Finding, ...] = ()
 
 
+class CliffStep(Frozen):
+    """One system for all demands from the step before up to `demand`, a multiple of today's."""
+
+    demand: float
+    nodes: int
+    accelerators: int
+    price_eur: Decimal
+
+
+class CliffMap(Frozen):
+    """What one accelerator in one kind of server costs for smaller and larger demands."""
+
+    today: Quantity  # the demand at the peak in the customer's own terms
+    first: float  # the least multiple of it that was tried
+    steps: tuple[CliffStep, ...]  # demand rises
+    last: Message | None = None  # why there is nothing beyond the last step; None: it was not tried
+    words: tuple[Message, ...] = ()  # what stays the same, and the next step
+
+
 class GrowthPhase(Frozen):
     year: int
     demand_factor: float
@@ -350,6 +369,7 @@ class SizedSystem(Frozen):
     candidate: Candidate
     economics: Economics | None = None
     growth: tuple[GrowthPhase, ...] = ()
+    cliff: CliffMap | None = None  # only in a proposal that was worked out in full
     pros: tuple[Message, ...] = ()
     cons: tuple[Message, ...] = ()
     answer: Message  # the one sentence

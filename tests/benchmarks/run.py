@@ -77,6 +77,40 @@ def searches() -> list[Measured]:
     ]
 
 
+def money() -> list[Measured]:
+    """What a proposal adds in full: cost over time with its bands, and the price of other demands, per scenario."""
+    from catalog.seed import seed_snapshot
+    from quotes.sizing.assumptions import Assumptions
+    from quotes.sizing.cliff import cliff_map
+    from quotes.sizing.engine import cloud_options, size
+    from quotes.sizing.knowledge import shipped
+    from quotes.sizing.money.economics import economics
+    from tests.scenarios import SCENARIOS, load_workload
+
+    catalog, knowledge, assumptions = seed_snapshot(ON), shipped(), Assumptions()
+    rows = []
+    for name in SCENARIOS:
+        workload = load_workload(name)
+        system = size(workload, catalog, assumptions, knowledge, on=ON).recommended
+        assert system is not None
+        candidate, rented = system.candidate, cloud_options(workload, catalog, assumptions, knowledge)
+
+        def both(candidate=candidate, workload=workload, rented=rented) -> None:
+            economics(
+                candidate,
+                workload,
+                catalog,
+                assumptions,
+                purchase_eur=candidate.price_eur,
+                on=ON,
+                cloud_options=rented,
+            )
+            cliff_map(candidate, workload, catalog, assumptions, knowledge)
+
+        rows.append(measure(f"money and steps: {name}", 150, both))
+    return rows
+
+
 def pages() -> list[Measured]:
     """A step of the questionnaire, the living estimate, the proposal and the PDF, on a database in memory."""
     import django
@@ -126,7 +160,7 @@ def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--strict", action="store_true", help="exit 1 when a budget is exceeded")
     strict = parser.parse_args().strict
-    rows = searches() + pages()
+    rows = searches() + money() + pages()
     print(f"{'milliseconds':32}{'least':>10}{'median':>10}{'processor':>12}{'budget':>10}")
     for row in rows:
         times = f"{row.minimum_ms:10.1f}{row.median_ms:10.1f}{row.processor_ms:12.1f}{row.budget_ms:10.0f}"

@@ -56,7 +56,13 @@ def workload_of(name: str) -> Workload:
 def sized(name: str) -> Proposal:
     """The proposal of a scenario from the seed catalog, without a database; computed once per process."""
     return propose(
-        workload_of(name), seed_snapshot(DAY), Assumptions(), shipped(), on=DAY, vat_rate_pct=Decimal(21)
+        workload_of(name),
+        seed_snapshot(DAY),
+        Assumptions(),
+        shipped(),
+        on=DAY,
+        vat_rate_pct=Decimal(21),
+        draw_cliffs=True,
     )
 
 

@@ -2,6 +2,7 @@
 
 import logging
 import re
+from decimal import Decimal
 from pathlib import Path
 from xml.etree import ElementTree
 
@@ -10,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from weasyprint import HTML
 
-from catalog.quantity import Message
+from catalog.quantity import Message, Quantity
 from configurator.palette import LIGHT
 from configurator.workload import Site
 from quotes.documents.drawings import (
@@ -22,12 +23,22 @@ from quotes.documents.drawings import (
     network_topology,
     placement_map,
     rack_elevation,
+    staircase,
 )
 from quotes.documents.svg import clip, nice_ticks
 from quotes.sizing.hardware.compose import build_system
 from quotes.sizing.hardware.placing import Shape, seat
-from quotes.sizing.results import CostYears, MemoryBreakdown, RackPlacement, SystemBuild
+from quotes.sizing.results import (
+    CliffMap,
+    CliffStep,
+    CostYears,
+    GrowthPhase,
+    MemoryBreakdown,
+    RackPlacement,
+    SystemBuild,
+)
 from tests.sizing.hardware import ASSUMPTIONS, named, seed, serving, train, training
+from tests.sizing.money import candidate, load
 
 SVG = "{http://www.w3.org/2000/svg}"
 ROOT = Path(__file__).resolve().parents[2]
@@ -53,6 +64,21 @@ CURVE = CostYears(
     own_eur=tuple(196_000.0 + 2400 * month for month in range(37)),
     cloud_eur=tuple(11_500.0 * month for month in range(37)),
 )
+HAVE = candidate(load(capacity_factor=1.4), price="100000")
+STEPS = CliffMap(
+    today=Quantity(value=300, unit="people", digits=15),
+    first=0.25,
+    steps=(
+        CliffStep(demand=0.7, nodes=1, accelerators=2, price_eur=Decimal(60_000)),
+        CliffStep(demand=1.4, nodes=1, accelerators=4, price_eur=Decimal(100_000)),
+        CliffStep(demand=2.8, nodes=2, accelerators=8, price_eur=Decimal(200_000)),
+    ),
+    words=(Message.of("One more server above 420 people."),),
+)
+YEARS = tuple(
+    GrowthPhase(year=year, demand_factor=1.3**year, gpus=4, nodes=1, note=Message.of("–"))
+    for year in range(4)
+)
 H200 = "H200 SXM5 141GB"
 
 
@@ -77,6 +103,8 @@ DRAWINGS = {
     "memory": memory_bar(MEMORY),
     "short memory": memory_bar(SHORT, key="short"),
     "cost": cost_curve(CURVE, 21.5, (17, 29)),
+    "staircase": staircase(STEPS, HAVE, YEARS),
+    "staircase that ends": staircase(STEPS.model_copy(update={"last": Message.of("full")}), HAVE, key="ends"),
     "own cost only": cost_curve(CURVE.model_copy(update={"cloud_eur": ()}), key="own"),
     "placement": placement_map(seats(), Shape(3, 8)),
     "promise kept": interval_bar(0.9, 1.8, 2.0, unit="s", less_is_better=True, key="kept"),
@@ -282,3 +310,19 @@ def test_words_and_numbers_come_from_the_reader() -> None:
 )
 def test_names_are_cut_to_their_place(words: str, width: float, shown: str) -> None:
     assert clip(words, width) == shown
+
+
+# ── the staircase ───────────────────────────────────────────────────────────────────────────────────────────────
+
+
+def test_the_staircase_says_its_steps_and_marks_today_and_the_years() -> None:
+    drawn = staircase(STEPS, HAVE, YEARS)
+    shown = [node.text for node in ElementTree.fromstring(drawn).iter(f"{SVG}text")]  # noqa: S314
+    assert {"your peak today", "year 1", "year 2", "year 3", "people who may use it"} <= set(shown)
+    said = ElementTree.fromstring(drawn).find(f"{SVG}desc").text  # noqa: S314
+    assert "2 servers, 8 GPUs: Up to 840 people: 200,000 EUR." in said
+
+
+def test_a_staircase_that_ends_says_so() -> None:
+    assert "not possible beyond this" in DRAWINGS["staircase that ends"]
+    assert "not possible beyond this" not in DRAWINGS["staircase"]

@@ -30,6 +30,7 @@ __all__ = [
     "build_system",
     "compose_node",
     "plan_system",
+    "screen_system",
     "screen_systems",
 ]
 
@@ -55,26 +56,28 @@ def screen_systems(
     assumptions: Assumptions,
 ) -> list[ScreenedSystem | Refusal]:
     """One answer for every server on whose list the accelerator stands."""
-    parts = parts_of(catalog)
     wish = Wish(accelerators_needed, loads, workload, assumptions)
-    answers: list[ScreenedSystem | Refusal] = []
-    for server in parts.servers_for.get(accelerator.sku, ()):
-        plan = plan_system(accelerator, server, wish, parts)
-        if isinstance(plan, Broken):
-            answers.append(plan.refusal(server.sku, server.name))
-            continue
-        answers.append(
-            ScreenedSystem(
-                server.sku,
-                plan.nodes,
-                plan.nodes * plan.node.gpus,
-                plan.eur,
-                plan.wall_w,
-                plan.units,
-                plan.lead_weeks(parts),
-            )
-        )
-    return answers
+    servers = parts_of(catalog).servers_for.get(accelerator.sku, ())
+    return [screen_system(accelerator, server, wish, catalog) for server in servers]
+
+
+def screen_system(
+    accelerator: AcceleratorSpec, server: ServerSpec, wish: Wish, catalog: CatalogSnapshot
+) -> ScreenedSystem | Refusal:
+    """The fewest of one server that hold the loads, priced; or the rule that stands in the way."""
+    parts = parts_of(catalog)
+    plan = plan_system(accelerator, server, wish, parts)
+    if isinstance(plan, Broken):
+        return plan.refusal(server.sku, server.name)
+    return ScreenedSystem(
+        server.sku,
+        plan.nodes,
+        plan.nodes * plan.node.gpus,
+        plan.eur,
+        plan.wall_w,
+        plan.units,
+        plan.lead_weeks(parts),
+    )
 
 
 def build_system(
