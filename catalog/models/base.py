@@ -80,10 +80,7 @@ class CatalogQuerySet[M: models.Model](models.QuerySet[M]):
 
 
 class Versioned(models.Model):
-    """A row whose change is a change of the catalog."""
-
-    seed_digest = models.CharField(max_length=64, blank=True, editable=False, default="")
-    """Of the values as last loaded from a data file: a row that no longer matches was edited by a person."""
+    """A row whose change is a change of what proposals are computed from."""
 
     objects = CatalogQuerySet.as_manager()
 
@@ -125,7 +122,17 @@ class Versioned(models.Model):
         return deleted
 
 
-class Sourced(Versioned):
+class Seeded(Versioned):
+    """A row that a data file may have brought."""
+
+    seed_digest = models.CharField(max_length=64, blank=True, editable=False, default="")
+    """Of the values as last loaded from a data file: a row that no longer matches was edited by a person."""
+
+    class Meta:
+        abstract = True
+
+
+class Sourced(Seeded):
     """A row with figures that somebody took from somewhere."""
 
     active = models.BooleanField(

@@ -12,13 +12,13 @@ from django.utils import timezone
 from django.utils.translation import gettext_lazy as _
 from simple_history.models import HistoricalRecords
 
-from catalog.models.base import Article, Versioned
+from catalog.models.base import Article, Seeded
 
 CURRENCIES = [("EUR", _("euro")), ("USD", _("US dollar")), ("GBP", _("pound sterling"))]
 STALE_DAYS = 60  # hardware prices move within a quarter
 
 
-class Margin(Versioned):
+class Margin(Seeded):
     """The margin of a price category: for colleagues only, never in a snapshot or a customer's document."""
 
     category = models.SlugField(_("price category"), max_length=30, primary_key=True)
@@ -52,7 +52,7 @@ class Margin(Versioned):
         return self.category
 
 
-class Price(Versioned):
+class Price(Seeded):
     """The list price of an article from one day to another, both included. No day has two."""
 
     article = models.ForeignKey(

@@ -32,6 +32,7 @@ class Evidence(Frozen):
     description: str
     value: Quantity
     source: str
+    own: bool = False  # measured by the seller, not published
 
 
 class Figure(Frozen):

@@ -113,7 +113,7 @@ def measured(**changes: object) -> MeasuredRow:
 
 
 def test_nothing_measured_shifts_nothing() -> None:
-    assert shift_of(run(), CALIBRATION) == (1.0, 1.0, 0)
+    assert shift_of(run(), CALIBRATION) == (1.0, 1.0, 0, 0)
 
 
 def test_a_measured_run_shifts_its_own_kind_only() -> None:

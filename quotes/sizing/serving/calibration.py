@@ -91,7 +91,7 @@ class MeasuredRow(Frozen):
     concurrency: float
     ttft_ms: float
     tpot_ms: float
-    ttft_x: float  # measured over predicted; 0 when the run says nothing about it (a queue)
+    ttft_x: float  # measured over predicted; 0 when the run says nothing about it (a queue, not measured)
     tpot_x: float
     source: int  # index into the calibration's `sources`
 
@@ -108,6 +108,8 @@ class EvidenceTable:
     precision: NDArray[np.object_]
     gpus: NDArray[np.float64]
     logs: NDArray[np.float64]
+    ttft_ms: NDArray[np.float64]
+    tpot_ms: NDArray[np.float64]
     ttft_x: NDArray[np.float64]
     tpot_x: NDArray[np.float64]
     groups: Mapping[tuple[str, str], tuple[int, int]]
@@ -140,6 +142,9 @@ class Calibration(Frozen):
     table_generations: tuple[str, ...] = ()  # of which throughput tables were published
     fitted_pairs: tuple[str, ...] = ()  # "model|GPU" of the throughput tables that were fitted
     sources: tuple[str, ...] = ()  # of the evidence
+    first_own_source: int | None = (
+        None  # from here on, `sources` are of whoever runs the site; never in the file
+    )
     curves: tuple[Curve, ...]
     evidence_columns: tuple[str, ...] = ()
     evidence_rows: tuple[tuple[str | int | float, ...], ...] = ()
@@ -177,6 +182,8 @@ class Calibration(Frozen):
             precision=np.array(columns.get("precision", ()), object),
             gpus=numbers("tp") * numbers("dp"),
             logs=logs,
+            ttft_ms=numbers("ttft_ms"),
+            tpot_ms=numbers("tpot_ms"),
             ttft_x=numbers("ttft_x"),
             tpot_x=numbers("tpot_x"),
             groups=groups,
@@ -187,15 +194,21 @@ class Calibration(Frozen):
         """Shifts and nearest runs already found; kept small by `evidence`."""
         return {}
 
-    def with_rows(self, rows: Sequence[MeasuredRow], sources: Sequence[str]) -> "Calibration":
-        """A copy with more measured runs, whose `source` counts within `sources`."""
+    def with_rows(
+        self, rows: Sequence[MeasuredRow], sources: Sequence[str], *, own: bool = False
+    ) -> "Calibration":
+        """A copy with more measured runs, whose `source` counts within `sources`. `own`: made by whoever runs the
+        site, and shown as such."""
         columns = self.evidence_columns or tuple(MeasuredRow.model_fields)
         more = [row.model_copy(update={"source": row.source + len(self.sources)}) for row in rows]
         added = [tuple(getattr(row, name) for name in columns) for row in more]
         where = columns.index("shape"), columns.index("gpu")
         together = sorted((*self.evidence_rows, *added), key=lambda row: (row[where[0]], row[where[1]]))
         return self.changed(
-            evidence_columns=columns, evidence_rows=tuple(together), sources=(*self.sources, *sources)
+            evidence_columns=columns,
+            evidence_rows=tuple(together),
+            sources=(*self.sources, *sources),
+            first_own_source=len(self.sources) if own else self.first_own_source,
         )
 
     def changed(self, **fields: object) -> "Calibration":

@@ -36,11 +36,13 @@ class Run:
 
 
 class Shift(NamedTuple):
-    """Factors on a prediction from what runs of the same model, GPU, engine and format measured; `rows` = how many."""
+    """Factors on a prediction from what runs of the same model, GPU, engine and format measured, and how many of them
+    timed tokens and first tokens."""
 
     ttft: float = 1.0
     tpot: float = 1.0
     rows: int = 0
+    first_rows: int = 0
 
 
 NOTHING_MEASURED = Shift()
@@ -81,7 +83,8 @@ def _shift_of(run: Run, calibration: Calibration) -> Shift:
     return Shift(
         float(np.exp(fading_mean(table.ttft_x[rows], near))),
         float(np.exp(fading_mean(table.tpot_x[rows], near))),
-        len(rows),
+        int((table.tpot_x[rows] > 0).sum()),
+        int((table.ttft_x[rows] > 0).sum()),
     )
 
 
@@ -104,34 +107,38 @@ def badge_for(run: Run, calibration: Calibration, *, interpolates: bool) -> tupl
 
 def nearby_rows(run: Run, calibration: Calibration) -> NDArray[np.intp]:
     """Indices of measured runs of the same model shape, GPU, engine, format and layout at a load within a factor of
-    two."""
+    two. Runs that timed only first tokens do not count."""
     table = calibration.evidence_table
     rows = table.part(run.shape, run.gpu, run.engine, run.precision)
     if not len(rows):
         return rows
     wanted = np.log([max(run.prompt, 1), max(run.output, 1), max(run.concurrency, 1)])
-    near = table.gpus[rows] == run.tp * run.dp
+    near = (table.gpus[rows] == run.tp * run.dp) & (table.tpot_x[rows] > 0)
     near &= (np.abs(table.logs[rows] - wanted) <= np.log(NEARBY) + 1e-9).all(axis=1)
     return rows[near]
 
 
 def nearest_evidence(run: Run, calibration: Calibration, metric: str) -> tuple[Evidence, ...]:
     """The measured rows most like `run`, nearest first; `metric` is ttft, tpot or throughput."""
-    rows = _remembered(calibration, run, lambda: _nearest_rows(run, calibration))
+    key = (run, metric)
+    rows = _remembered(calibration, key, lambda: _nearest_rows(run, calibration, metric))
     return tuple(_evidence(row, calibration, metric) for row in rows)
 
 
-def _nearest_rows(run: Run, calibration: Calibration) -> tuple[MeasuredRow, ...]:
+def _nearest_rows(run: Run, calibration: Calibration, metric: str) -> tuple[MeasuredRow, ...]:
     table = calibration.evidence_table
-    if not len(table.gpus):
-        return ()
+    # A published run states both times, also where a queue makes one useless to compare with; one's own may lack one.
+    stated = (table.ttft_ms > 0) | (metric == "tpot")
+    stated &= (table.tpot_ms > 0) | (metric == "ttft")
     wanted = np.log([max(run.prompt, 1), max(run.output, 1), max(run.concurrency, 1)])
     distance = np.abs(table.logs - wanted).sum(axis=1) + np.abs(np.log(table.gpus / (run.tp * run.dp)))
     distance += 1.0 * (table.precision != run.precision) + 0.5 * (table.engine != run.engine)
     strange = np.full(len(distance), 9.0)
     for (shape, gpu), (start, stop) in table.groups.items():
         strange[start:stop] = 6.0 * (shape != run.shape) + 3.0 * (gpu != run.gpu)
-    order = np.argsort(distance + strange, kind="stable")[:SHOWN]
+    order = np.argsort(np.where(stated, distance + strange, np.inf), kind="stable")[
+        : min(SHOWN, stated.sum())
+    ]
     return tuple(calibration.evidence(int(number)) for number in order)
 
 
@@ -148,4 +155,5 @@ def _evidence(row: MeasuredRow, calibration: Calibration, metric: str) -> Eviden
         f"{row.model}, {row.precision.upper()}, {gpus} × {row.gpu}, {row.engine}, "
         f"{row.prompt:g} → {row.output:g} tokens, {row.concurrency:g} requests"
     )
-    return Evidence(description=text, value=value, source=calibration.sources[row.source])
+    own = calibration.first_own_source is not None and row.source >= calibration.first_own_source
+    return Evidence(description=text, value=value, source=calibration.sources[row.source], own=own)

@@ -139,7 +139,13 @@ def fleet_of(
         shifts.append(shift)
         intervals.append(
             intervals_of(
-                calibration, service.engine, choice, shift.rows > 0, arch.standard_structure, way.gpus
+                calibration,
+                service.engine,
+                choice,
+                shift.rows > 0,
+                arch.standard_structure,
+                way.gpus,
+                first_seen=shift.first_rows > 0,
             )
         )
     small = np.array([calibration.factors(choice.generation).small for choice in choices])

@@ -43,13 +43,34 @@ def _generation_factor(calibration: Calibration, choice: Choice) -> float:
 
 
 def intervals_of(
-    calibration: Calibration, engine: str, choice: Choice, pair_seen: bool, standard: bool, gpus: int
+    calibration: Calibration,
+    engine: str,
+    choice: Choice,
+    pair_seen: bool,
+    standard: bool,
+    gpus: int,
+    first_seen: bool | None = None,
 ) -> tuple[Interval, Interval, Interval]:
-    """Of the time to first token, the time per token and the throughput; looked up once per kind of way."""
-    key = ("intervals", engine, choice.exact, choice.generation, choice.link, pair_seen, standard, gpus > 1)
+    """Of the time to first token, the time per token and the throughput; looked up once per kind of way.
+
+    `pair_seen`: runs of the model on the GPU timed tokens; `first_seen`: they timed first tokens (the same when None).
+    """
+    first = pair_seen if first_seen is None else first_seen
+    key = (
+        "intervals",
+        engine,
+        choice.exact,
+        choice.generation,
+        choice.link,
+        pair_seen,
+        first,
+        standard,
+        gpus > 1,
+    )
     if key not in calibration.machines:
         calibration.machines[key] = tuple(
-            interval_of(calibration, metric, engine, choice, pair_seen, standard, gpus) for metric in METRICS
+            interval_of(calibration, metric, engine, choice, seen, standard, gpus)
+            for metric, seen in zip(METRICS, (first, pair_seen, pair_seen), strict=True)
         )
     found: tuple[Interval, Interval, Interval] = calibration.machines[key]
     return found
