@@ -28,7 +28,8 @@ CONFIDENCE = [
 
 
 class CatalogVersion(models.Model):
-    """One row whose token changes with every change of the catalog; the snapshot cache goes by it.
+    """One row whose token changes with every change of the catalog or of what counts beside it (`Versioned`); the
+    caches go by it.
 
     Random, so that a rolled-back transaction cannot make two states share a token.
     """

@@ -18,7 +18,7 @@ from quotes.documents.answers import answers, asked
 from quotes.presentation.facts import LONG_HOURS, Column, speeds
 from quotes.presentation.proposal import READER, Stage, bill, proposal_page, steps_page
 from quotes.sizing.results import Economics, LoadOption
-from quotes.sizing.trace import Figure, Severity
+from quotes.sizing.trace import Evidence, Figure, Severity
 
 COLUMN = 600  # of a drawing over the whole column, px; printed there, its text measures 9.5 and 8 pt
 BAR = 240  # of a drawing in the right-hand column of a table
@@ -297,8 +297,12 @@ def _behind(figure: Figure) -> Behind:
         for item in figure.inputs
     ]
     shown = figure.evidence[0] if figure.evidence else None
-    evidence = f"{shown.description}: {formats.say(shown.value)} ({shown.source})" if shown else ""
+    evidence = f"{shown.description}: {formats.say(shown.value)} ({_origin(shown)})" if shown else ""
     return Behind(formats.say(figure.label), value, " · ".join(parts), evidence)
+
+
+def _origin(shown: Evidence) -> str:
+    return f"{_('own measurement')}: {shown.source}" if shown.own else shown.source
 
 
 # ── money and refusals ──────────────────────────────────────────────────────────────────────────────────────────

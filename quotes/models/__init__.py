@@ -1,5 +1,6 @@
-"""Quotes and what a quote needs around it: the seller, VAT rates, terms, numbers, and changed assumptions."""
+"""Quotes and what a quote needs around it: the seller, VAT rates, terms, numbers, changed assumptions, measurements."""
 
+from quotes.models.measurements import Measurement
 from quotes.models.overrides import AssumptionOverride
 from quotes.models.quote import (
     EventKind,
@@ -14,6 +15,7 @@ from quotes.models.seller import NumberSequence, Seller, TermsDocument, VatRate
 __all__ = [
     "AssumptionOverride",
     "EventKind",
+    "Measurement",
     "NumberSequence",
     "Paper",
     "Quote",

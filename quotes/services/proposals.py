@@ -15,9 +15,9 @@ from configurator.workload import Workload
 from quotes.models import AssumptionOverride, VatRate
 from quotes.pricing.money import VatMode
 from quotes.proposal import Proposal, propose
+from quotes.services.measurements import current_knowledge
 from quotes.services.refused import Refused
 from quotes.sizing.assumptions import Assumptions, described
-from quotes.sizing.knowledge import shipped
 
 CACHED_PROPOSALS = 32
 
@@ -55,11 +55,12 @@ def vat_rate(mode: VatMode, on: date) -> VatRate:
 
 
 def proposal_for(workload: Workload, *, on: date | None = None, quick: bool = False) -> Proposal:
-    """Size and price `workload` with the catalog, prices and assumptions of a day (today when left out).
+    """Size and price `workload` with the catalog, prices, measurements and assumptions of a day (today when left out).
 
     A `quick` one does not work out which wish to relax when the budget does not reach, nor what other demands cost.
 
-    Equal arguments give the same object for as long as nothing in the catalog, the assumptions or the VAT rate changes.
+    Equal arguments give the same object for as long as nothing in the catalog, the measurements, the assumptions or the
+    VAT rate changes.
     Raises Refused when there is no VAT rate.
     """
     day = on or today()
@@ -107,7 +108,7 @@ def _proposal(
         Workload.model_validate_json(workload),
         versioned.catalog,
         assumptions,
-        shipped(),
+        current_knowledge(versioned.catalog),
         on=on,
         vat_rate_pct=vat_rate_pct,
         weigh_concessions=weigh,
