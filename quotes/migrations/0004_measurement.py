@@ -21,7 +21,7 @@ class Migration(migrations.Migration):
 
     dependencies = [
         ('catalog', '0003_article_name_in_dutch'),
-        ('quotes', '0002_roles_and_rates'),
+        ('quotes', '0003_quote_emails'),
         migrations.swappable_dependency(settings.AUTH_USER_MODEL),
     ]
 
