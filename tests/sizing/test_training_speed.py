@@ -156,16 +156,33 @@ def test_eight_bit_is_faster_where_the_chip_has_it() -> None:
 
 @given(
     arch=st.sampled_from([LLAMA_8B, LLAMA_70B, MIXTRAL]), sku=st.sampled_from([A100, H100, B200, MI300X]),
-    start=st.sampled_from([8, 16, 32, 64]), tp=st.sampled_from([1, 8]),
+    start=st.sampled_from([8, 16, 32, 64]), tp=st.sampled_from([1, 8]), sharding=st.sampled_from([FSDP, ZERO1]),
 )  # fmt: skip
-def test_twice_the_gpus_never_take_longer(arch: str, sku: str, start: int, tp: int) -> None:
-    """The same layout with twice the replicas, while a step still has a micro-batch for each."""
+def test_twice_the_gpus_never_take_longer(arch: str, sku: str, start: int, tp: int, sharding: int) -> None:
+    """The same layout with twice the replicas, while a step still has a micro-batch for each. Weights that were
+    gathered inside a server and must now come over its ports are another matter."""
     what = plan(arch, sequence_tokens=4096)
+    start = max(start, 16) if sharding == FSDP else start
     hours = [
         float(run_hours(what, grid.gpus, times(what, grid, sku).total, ASSUMPTIONS)[0])
-        for grid in (layout(start, tp=tp), layout(2 * start, tp=tp))
+        for grid in (layout(start, tp=tp, sharding=sharding), layout(2 * start, tp=tp, sharding=sharding))
     ]
     assert hours[1] < hours[0]
+
+
+def test_a_ring_of_tensor_parallel_ranks_drives_one_port_per_server() -> None:
+    """Every rank exchanges its own part with its peer in the next server; experts likewise."""
+    alone, split = layout(16, sharding=ZERO1), layout(16, sharding=ZERO1, tp=8)
+    exchanged = [float(times(plan(), grid).sharding_hidden[0]) for grid in (alone, split)]
+    # An eighth of the parameters over an eighth of the ports takes as long; only the ring is shorter.
+    assert exchanged[1] / exchanged[0] == pytest.approx((1 / 2) / (15 / 16))
+
+
+def test_what_is_exchanged_once_a_step_hides_behind_one_micro_batch() -> None:
+    """The fewer micro-batches a step has, the more of the exchange is waited for; more of them make it negligible."""
+    few, many = (layout(count, sharding=ZERO1, micro=1) for count in (512, 32))
+    shares = [float((time := times(plan(), grid)).exposed[0] / time.total[0]) for grid in (few, many)]
+    assert shares[0] > 3 * shares[1] > 0
 
 
 def test_numbers_and_arrays_agree() -> None:

@@ -11,7 +11,6 @@ from quotes.sizing.evaluation.training_run import (
     Run,
     base_bytes_of,
     degree,
-    fabric_of,
     load_subjects,
     method_of,
     note,
@@ -21,6 +20,7 @@ from quotes.sizing.evaluation.training_run import (
     stack_of,
     subject_gpu,
     subject_model,
+    surroundings_of,
     token_count,
 )
 from quotes.sizing.training.hardware import TrainingGpu
@@ -44,7 +44,7 @@ def throughput_run(row: Row) -> Run:
     """A row of training_throughput.csv. NotInScope with the reason when it cannot be predicted."""
     size = number(row["params_b"])
     hardware_key, hardware = subject_gpu(row["gpu"])
-    hardware = fabric_of(row, hardware)
+    hardware = surroundings_of(row, hardware_key, hardware)
     model, arch = subject_model(row["model"], size)
     if stack_of(row) == "hf" and model.startswith("llama4"):
         # This implementation sends every token through every expert and masks afterwards.

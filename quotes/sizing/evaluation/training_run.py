@@ -202,7 +202,8 @@ def precision_of(
         return "bf16"
     for name in ("nvfp4", "mxfp8", "fp8"):
         if name in text:
-            return name
+            # Scales per row cost what scales per block cost: every operand is read once more to find them.
+            return "mxfp8" if name == "fp8" and "rowwise" in row["notes"] else name
     return "bf16"
 
 
@@ -217,13 +218,19 @@ FABRICS: tuple[tuple[str, float], ...] = (
 )
 
 
-def fabric_of(row: Row, hardware: TrainingGpu) -> TrainingGpu:
-    """The GPU with the network that the row names, else that of its reference platform."""
+LIMITED_WATTS = {"b200": 750.0}  # what 'power limited' means where the figure is given
+
+
+def surroundings_of(row: Row, key: str, hardware: TrainingGpu) -> TrainingGpu:
+    """The GPU with the network and the power limit that the row names, else those of its reference platform."""
     notes = row["notes"].lower()
     found = next((rate for pattern, rate in FABRICS if re.search(pattern, notes)), None)
     if found is None and "bigscience" in row["source_locator"]:
         found = 50
-    return hardware if found is None else hardware.model_copy(update={"fabric_gbit_s": found})
+    changed: dict[str, float] = {} if found is None else {"fabric_gbit_s": found}
+    if "power limited" in notes and key in LIMITED_WATTS:
+        changed["power_w"] = LIMITED_WATTS[key]
+    return hardware.model_copy(update=changed)
 
 
 def method_of(row: Row) -> Literal["pretrain", "full", "lora", "qlora"]:

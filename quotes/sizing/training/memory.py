@@ -192,8 +192,8 @@ def local_dense_params(model: TrainedModel, split: Split) -> Array:
 
 def local_expert_params(model: TrainedModel, split: Split) -> Array:
     """Parameters of the routed experts that one GPU is responsible for: ranks hold them once between them."""
-    tp, pp, dp, ep = _floats(split.tp, split.pp, split.dp, split.ep)
-    return model.expert_params / (pp * np.minimum(ep * tp, dp * tp))
+    tp, pp, cp, dp, ep = _floats(split.tp, split.pp, split.cp, split.dp, split.ep)
+    return model.expert_params / (pp * np.minimum(ep * tp, dp * cp * tp))
 
 
 def local_params(model: TrainedModel, split: Split) -> Array:

@@ -12,7 +12,13 @@ from numpy.typing import NDArray
 
 from catalog.quantity import Frozen
 from quotes.sizing.arrays import Numbers
-from quotes.sizing.training.memory import Batch, Split, local_params
+from quotes.sizing.training.memory import (
+    Batch,
+    Split,
+    local_dense_params,
+    local_expert_params,
+    local_params,
+)
 from quotes.sizing.training.model import TrainedModel, attention_flops
 
 type Array = NDArray[np.float64]
@@ -159,11 +165,15 @@ def token_time(
     )  # every stage waits for the one with the head
     busy = inside + bubble
 
-    # data parallelism: hides behind the work of a micro-batch (full sharding) or of a step
+    # data parallelism: what is exchanged once a step hides behind its last micro-batch only
     shared = _data_parallel_time(model, chip, split, work, factors, gpus=gpus, micro_batches=micro_batches)
     communication = shared * group / tokens
+    behind = np.where(
+        np.asarray(work.full_sharding, float) + work.gradient_sharding > 0, 1.0, 1 / micro_batches
+    )
     power = factors.overlap_power
-    overlapped = (busy**power + communication**power) ** (1 / power)
+    hiding = behind * busy
+    overlapped = busy - hiding + (hiding**power + communication**power) ** (1 / power)
     per_gpu_tokens = step_tokens / gpus
     trained = np.where(frozen, 0.0, local_params(model, split))
     optimizer = OPTIMIZER_BYTES * trained / np.maximum(dp, 1) / memory
@@ -182,31 +192,51 @@ def _data_parallel_time(
     model: TrainedModel, chip: Chip, split: Split, work: Work, factors: SpeedFactors, *,
     gpus: Array, micro_batches: Array,
 ) -> Array:  # fmt: skip
-    """Seconds of collectives per micro-batch: gathering weights, reducing gradients."""
-    dp, tp = np.asarray(split.dp, float), np.asarray(split.tp, float)
+    """Seconds of collectives per micro-batch: gathering weights, reducing gradients.
+
+    Ranks that hold different parameters (tensor- and expert-parallel ones) have rings of their own. The fewer members
+    of a ring share a server, the fewer ports it drives.
+    """
+    tp, ep = np.asarray(split.tp, float), np.asarray(split.ep, float)
+    # Context-parallel ranks hold the same parameters and reduce gradients along.
+    dp = np.asarray(split.dp, float) * split.cp
     ranks = np.where(np.asarray(work.shard_ranks, float) > 0, np.minimum(work.shard_ranks, dp), dp)
+    dense = _ring_seconds(chip, work, local_dense_params(model, split), dp, ranks, tp, gpus, micro_batches)
+    groups = np.minimum(np.maximum(ep, 1.0), dp)
+    expert = _ring_seconds(
+        chip, work, local_expert_params(model, split), dp / groups, np.maximum(ranks / groups, 1.0), tp * groups, gpus,
+        micro_batches,
+    )  # fmt: skip
+    whole = np.asarray(work.full_sharding, float) > 0
+    full = np.where(np.asarray(model.experts) > 0, factors.expert_sharding, 1.0)
+    return factors.sharding * np.where(whole, full, 1.0) * (dense + expert)
+
+
+def _ring_seconds(
+    chip: Chip, work: Work, local: Array, dp: Array, ranks: Array, apart: Array, gpus: Array, micro_batches: Array,
+) -> Array:  # fmt: skip
+    """Seconds per micro-batch to gather and reduce `local` parameters among `dp` ranks, of which neighbours stand
+    `apart` GPUs from each other; `ranks` of them share the states."""
     node = np.minimum(np.asarray(chip.node_gpus, float), gpus)
     link, server = np.asarray(chip.link_b_s, float), np.asarray(chip.server_b_s, float)
     domain = np.maximum(np.asarray(chip.domain, float), 1.0)
-    # Rails: every GPU of a server drives its own port, so a ring over servers moves at the ports together.
-    across = np.minimum(server, np.asarray(chip.fabric_b_s, float) * node)
+    # Rails: every GPU of a server drives its own port, so a ring over servers moves at the ports of its members there.
+    ports = np.maximum(node / apart, 1.0)
+    across = np.minimum(server, np.asarray(chip.fabric_b_s, float) * ports)
     rate_all, rate_shard = (
         np.where(ring <= domain, link, np.where(ring <= node, server, across))
-        for ring in (dp * tp, ranks * tp)
+        for ring in (dp * apart, ranks * apart)
     )
-    local = local_params(model, split)
     share, shard_share = (dp - 1) / np.maximum(dp, 1), (ranks - 1) / np.maximum(ranks, 1)
     frozen = np.asarray(work.frozen, float) > 0
     # Full sharding gathers the weights twice and reduces the gradients once per micro-batch.
     gathered = np.where(frozen, 2 * np.asarray(work.base_bytes, float), 3 * 2.0)
     full = local * gathered * shard_share / rate_shard
-    full = full * np.where(np.asarray(model.experts) > 0, factors.expert_sharding, 1.0)
     trained = np.where(frozen, 0.0, local)
     once = trained * 4 * share / rate_all / micro_batches
     per_micro = trained * 2 * (micro_batches + 1) / micro_batches * share / rate_all
     unsharded = np.where(np.asarray(work.gradient_sharding, float) > 0, per_micro, once)
-    chosen = np.where(np.asarray(work.full_sharding, float) > 0, full, unsharded)
-    return factors.sharding * chosen
+    return np.where(np.asarray(work.full_sharding, float) > 0, full, unsharded)
 
 
 def model_flops_per_token(model: TrainedModel, sequence_tokens: float, *, frozen: bool = False) -> float:
