@@ -193,6 +193,9 @@ def _is_euro(unit: str) -> bool:
 def _euro(value: Number, digits: int) -> str:
     """Below a hundred euros cents count (`€ 2,85` for an hour of cloud); above, whole euros to the digits known."""
     exact = rounded(value, digits)
+    if abs(exact) < 1 and -int(exact.as_tuple().exponent) > 2:  # the price of a kWh, of a thousand tokens
+        pattern = str(locale().currency_formats["standard"].pattern).replace("0.00", "0.00####")
+        return format_currency(exact, "EUR", format=pattern, currency_digits=False, locale=locale())
     return money(exact, "exact" if exact != exact.to_integral_value() and abs(exact) < 100 else "round")
 
 

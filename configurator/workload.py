@@ -229,6 +229,13 @@ class Delivery(Frozen):
     support: Literal["none", "nbd_3y", "24x7_3y"] = "nbd_3y"
 
 
+class OwnFigure(Frozen):
+    """A customer's figure in the place of one of our assumptions, which bounds it (`quotes.sizing.assumptions.own`)."""
+
+    key: str
+    value: float = Field(allow_inf_nan=False)
+
+
 class Workload(Frozen):
     """Everything the customer asked for, services and jobs together: hybrid means that both are present."""
 
@@ -244,6 +251,7 @@ class Workload(Frozen):
     budget: Budget = Budget()
     delivery: Delivery = Delivery()
     assumed: frozenset[str] = frozenset()  # dotted paths of values the customer did not know
+    own_figures: tuple[OwnFigure, ...] = ()
 
     @model_validator(mode="after")
     def _something_to_do(self) -> "Workload":
@@ -252,6 +260,9 @@ class Workload(Frozen):
         names = [part.name for part in (*self.services, *self.jobs)]
         if len(set(names)) != len(names):
             raise ValueError("names of services and jobs must differ")
+        keys = [figure.key for figure in self.own_figures]
+        if len(set(keys)) != len(keys):
+            raise ValueError("each of own_figures must have another key")
         return self
 
     @property

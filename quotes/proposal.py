@@ -9,6 +9,7 @@ from catalog.specs import CatalogSnapshot
 from configurator.workload import Workload
 from quotes.pricing.lines import PricedSystem, price
 from quotes.sizing.assumptions import Assumptions
+from quotes.sizing.assumptions.own import with_own
 from quotes.sizing.engine import size
 from quotes.sizing.knowledge import Knowledge
 from quotes.sizing.results import SizedSystem, Sizing, Tier
@@ -40,7 +41,11 @@ def propose(
     weigh_concessions: bool = False,
     draw_cliffs: bool = False,
 ) -> Proposal:
-    """Size `workload` against `catalog` and price the systems that come out. Infeasible is a normal answer."""
+    """Size `workload` against `catalog` and price the systems that come out. Infeasible is a normal answer.
+
+    The workload's own figures take the place of `assumptions`; the proposal keeps the assumptions it was made with.
+    """
+    assumptions, refused = with_own(assumptions, workload.own_figures)
     sizing = size(
         workload,
         catalog,
@@ -50,6 +55,8 @@ def propose(
         weigh_concessions=weigh_concessions,
         draw_cliffs=draw_cliffs,
     )
+    if refused:
+        sizing = sizing.model_copy(update={"findings": refused + sizing.findings})
     prices = {row.tier: price(row.candidate.system, catalog, vat_rate_pct) for row in sizing.systems}
     return Proposal(
         sizing=sizing,

@@ -10,6 +10,7 @@ urlpatterns = [
     path("estimate/<str:token>/", views.estimate, name="estimate"),
     path("proposal/<str:token>/", views.proposal, name="proposal"),
     path("proposal/<str:token>/proposal.json", views.proposal_json, name="proposal_json"),
+    path("proposal/<str:token>/costs/", views.costs, name="costs"),
     path("proposal/<str:token>/request/<str:tier>/", views.request_quote, name="request"),
     path("q/<str:token>/", views.quote, name="quote"),
     path("q/<str:token>/quote.pdf", views.quote_pdf, name="pdf"),

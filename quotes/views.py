@@ -6,16 +6,19 @@ from http import HTTPStatus
 from typing import Any
 
 from django.conf import settings
-from django.http import Http404, HttpRequest, HttpResponse
+from django.http import Http404, HttpRequest, HttpResponse, HttpResponseRedirect
 from django.shortcuts import get_object_or_404, redirect, render
+from django.urls import reverse
 from django.utils import timezone, translation
 from django.utils.cache import patch_cache_control
+from django.utils.http import urlencode
 from django.views.decorators.http import require_http_methods, require_POST, require_safe
 
 from catalog.snapshot import snapshot
 from configurator.models import Draft
 from configurator.wizard.answers import Assessment, assess, merged
 from quotes import services
+from quotes.cost_form import CostForm, reset
 from quotes.forms import AcceptForm, ContactForm, DeclineForm
 from quotes.models import Quote, QuoteStatus
 from quotes.presentation.estimate import estimate_panel
@@ -99,9 +102,61 @@ def proposal(request: HttpRequest, token: str) -> HttpResponse:
     assessment, found = proposed(draft)
     if found is None:
         return redirect("wizard:step", token, "check")
-    chosen = _tier(request.GET.get("tier", ""))
-    context = {"draft": draft, "assessment": assessment, **proposal_page(found, chosen)}
-    return render(request, "quotes/proposal.html", context)
+    system = _system(found, request.GET.get("tier", ""))
+    form = _cost_form(draft, found, system) if system else None
+    return _proposal_page(request, draft, assessment, found, system, form)
+
+
+def _system(found: Proposal, tier: str) -> SizedSystem | None:
+    """The chosen proposal, else the recommended one."""
+    chosen = _tier(tier)
+    return (found.system(chosen) if chosen else None) or found.recommended
+
+
+def _cost_form(draft: Draft, found: Proposal, system: SizedSystem, data: Any = None) -> CostForm:
+    site, sources = services.current_assumptions(), services.seller_sources()
+    return CostForm(draft, found, system, site, sources, data)
+
+
+def _proposal_page(
+    request: HttpRequest,
+    draft: Draft,
+    assessment: Assessment,
+    found: Proposal,
+    system: SizedSystem | None,
+    form: CostForm | None,
+) -> HttpResponse:
+    failed = form is not None and form.is_bound and not form.is_valid()
+    context = {
+        "draft": draft,
+        "assessment": assessment,
+        "cost_form": form,
+        "costs_open": failed or "costs" in request.GET,
+        **proposal_page(found, system.tier if system else None),
+    }
+    status = HTTPStatus.UNPROCESSABLE_ENTITY if failed else HTTPStatus.OK
+    return render(request, "quotes/proposal.html", context, status=status)
+
+
+@require_POST
+@private
+def costs(request: HttpRequest, token: str) -> HttpResponse:
+    """A customer's own figures, or back to ours (`reset`: the name of one field, or `all`); then the proposal again."""
+    draft = draft_or_404(request, token)
+    assessment, found = proposed(draft)
+    system = _system(found, request.POST.get("tier", "")) if found else None
+    if found is None or system is None:
+        return redirect("quotes:proposal", token)
+    form = _cost_form(draft, found, system, request.POST)
+    if wanted := request.POST.get("reset"):
+        names = [name for name in form.fields if wanted in {name, "all"}]
+        services.change_costs(draft, reset(names))
+    elif not form.is_valid():
+        return _proposal_page(request, draft, assessment, found, system, form)
+    else:
+        services.change_costs(draft, form.changes())
+    query = urlencode({"tier": system.tier.value, "costs": "open"})
+    return HttpResponseRedirect(f"{reverse('quotes:proposal', args=[token])}?{query}#costs")
 
 
 def _tier(text: str) -> Tier | None:

@@ -253,9 +253,12 @@ def finding(kind: Any, text: Any = "", title: Any = "", remedy: Any = None) -> d
     }
 
 
-@register.inclusion_tag("parts/figure.html")
-def figure(figure: Any, id: str = "") -> dict[str, Any]:
-    """A `Figure` of the trace. `id` keeps it unfolded over swaps; give one when a page shows a key twice."""
+@register.inclusion_tag("parts/figure.html", takes_context=True)
+def figure(context: Mapping[str, Any], figure: Any, id: str = "") -> dict[str, Any]:
+    """A `Figure` of the trace. `id` keeps it unfolded over swaps; give one when a page shows a key twice.
+
+    Assumptions whose keys stand in the page's `own_figures` are marked as the customer's.
+    """
     has_span = figure.low is not None and figure.high is not None
     shown = ""
     if has_span:
@@ -266,6 +269,7 @@ def figure(figure: Any, id: str = "") -> dict[str, Any]:
         "span": shown,
         "assumptions": [item for item in figure.inputs if item.assumption],
         "inputs": [item for item in figure.inputs if not item.assumption],
+        "own_figures": context.get("own_figures", ()),
     }
 
 

@@ -1,7 +1,9 @@
 """The whole Workload from pages of answers: its loads, and everything around them."""
 
 from collections.abc import Iterator
+from contextlib import suppress
 from decimal import Decimal
+from math import isfinite
 from typing import Any
 
 from django.utils.translation import gettext as _
@@ -16,7 +18,7 @@ from configurator.wizard.loads import (
 from configurator.wizard.presets import Default
 from configurator.wizard.questions.site import FEEDS
 from configurator.wizard.reading import Book, Page, Taken
-from configurator.wizard.situation import DATA, LOAD, MODEL, PLAN, SITE, chosen_use_cases
+from configurator.wizard.situation import COSTS, DATA, LOAD, MODEL, PLAN, SITE, chosen_use_cases
 from configurator.workload import UseCase
 
 CONFIDENTIAL = "confidential"
@@ -48,6 +50,7 @@ def workload_of(book: Book, chosen: tuple[UseCase, ...]) -> dict[str, Any]:
         "data": _data(book),
         "site": _site(book.page(SITE)),
         **_plan(plan, confidential),
+        "own_figures": _own_figures(book),
         "assumed": frozenset(_paths(book, len(services), len(jobs))),
     }
 
@@ -60,6 +63,16 @@ def _paths(book: Book, services: int, jobs: int) -> Iterator[str]:
             yield from (f"jobs.{index}.{CONFIDENTIAL}" for index in range(jobs))
         else:
             yield assumed.path
+
+
+def _own_figures(book: Book) -> list[dict[str, Any]]:
+    """Figures in the place of our assumptions, as the proposal page stored them; what is no number is no figure."""
+    figures = []
+    for key, stored in sorted(book.situation.answers.get(COSTS, {}).items()):
+        with suppress(TypeError, ValueError):
+            if isfinite(value := float(stored)):
+                figures.append({"key": key, "value": value})
+    return figures
 
 
 # ── everything around it ────────────────────────────────────────────────────────────────────────────────────────

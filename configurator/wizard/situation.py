@@ -13,6 +13,7 @@ type Answers = Mapping[str, Mapping[str, Any]]
 """Stored answers by step and question. A step owns its own questions: two steps can never overwrite each other."""
 
 USE, MODEL, LOAD, DATA, SITE, PLAN, CHECK = "use", "model", "load", "data", "site", "plan", "check"
+COSTS = "costs"  # no step: figures that the customer changed on the proposal page, by key
 
 
 def slug_of(kind: str, use_case: UseCase | None) -> str:

@@ -23,15 +23,16 @@ def answers(workload: Workload) -> list[tuple[str, str]]:
         (load_title(part.name), formats.say(asked(part))) for part in (*workload.services, *workload.jobs)
     ]
     site, growth = workload.site, workload.growth
-    if site.power_available_kw is not None:
+    if site.power_available_kw is not None and "site.power_available_kw" not in workload.assumed:
         rows.append((_("Power available"), formats.quantity(site.power_available_kw, "kW", 3)))
-    if workload.data.dataset_tb:
+    if workload.data.dataset_tb and "data.dataset_tb" not in workload.assumed:
         copies = formats.quantity(workload.data.copies, "×", 2)
         size = formats.quantity(workload.data.dataset_tb, "TB", 3)
         rows.append((_("Data"), f"{copies} {size}" if workload.data.copies > 1 else size))
-    if growth.load_pct_per_year:
+    if growth.load_pct_per_year and "growth.load_pct_per_year" not in workload.assumed:
         rows.append((_("Growth a year"), formats.quantity(growth.load_pct_per_year, "%", 3)))
-    rows.append((_("Horizon"), formats.quantity(growth.horizon_years, "years", 1)))
+    if "growth.horizon_years" not in workload.assumed:
+        rows.append((_("Horizon"), formats.quantity(growth.horizon_years, "years", 1)))
     if workload.budget.max_eur is not None:
         rows.append((_("Budget"), formats.money(workload.budget.max_eur, "round")))
     if workload.delivery.start_on is not None:
@@ -82,6 +83,11 @@ def _large(value: float) -> Message | Quantity:
 
 def _time(hours: float) -> Quantity:
     return Quantity(value=hours / 24, unit="days") if hours >= 72 else Quantity(value=hours, unit="hours")
+
+
+def model_name(part: Part) -> str:
+    """The model of a service or job, in the reader's language."""
+    return formats.say(_model(part)) if isinstance(part, LanguageService | LanguageTraining) else part.model
 
 
 def _model(part: LanguageService | LanguageTraining) -> Message | str:

@@ -15,6 +15,7 @@ from configurator.wizard.presets import load_title
 from quotes.document_data import Address, IssuedDocument
 from quotes.documents import drawings
 from quotes.documents.answers import answers, asked
+from quotes.documents.assumed import assumed_answers
 from quotes.presentation.facts import LONG_HOURS, Column, speeds
 from quotes.presentation.proposal import READER, Stage, bill, proposal_page, steps_page
 from quotes.sizing.results import Economics, LoadOption
@@ -98,6 +99,7 @@ def document_context(document: IssuedDocument) -> dict[str, Any]:
         "comparison": comparison(page["columns"], document),
         "key_figures": key_figures(document),
         "answers": answers(workload),
+        "assumed_answers": assumed_answers(workload),
         "refused": refused(page["stages"]),
         "has_discount": discounted,
         "price_columns": 4 if discounted else 3,

@@ -25,6 +25,7 @@ COSTS = {
     "support": gettext_lazy("Support"),
     "spares": gettext_lazy("Spare parts"),
     "coolant": gettext_lazy("Coolant"),
+    "capital": gettext_lazy("Cost of capital"),
 }
 
 

@@ -1,6 +1,6 @@
 """The proposal page, and the same arrangement for paper."""
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence, Set
 from dataclasses import dataclass
 from decimal import Decimal
 from itertools import groupby
@@ -108,13 +108,15 @@ class Assumed(NamedTuple):
     value: str
     source: str
     year: int
-    changed: bool
+    changed: bool  # by the seller
+    own: bool  # the customer's figure
 
 
 def proposal_page(proposal: Proposal, tier: Tier | None = None) -> dict[str, Any]:
     """Template context: the proposals side by side, and one of them in full: `tier`, or else the recommended one."""
     sizing = proposal.sizing
     chosen = (proposal.system(tier) if tier else None) or sizing.recommended
+    own = frozenset(figure.key for figure in sizing.workload.own_figures)
     return {
         "proposal": proposal,
         "sizing": sizing,
@@ -123,7 +125,8 @@ def proposal_page(proposal: Proposal, tier: Tier | None = None) -> dict[str, Any
         "columns": columns(proposal),
         "stages": stages(sizing.refusals),
         "refused_count": len(sizing.refusals),
-        "assumptions": assumptions(proposal.assumptions, sizing.assumptions_used),
+        "assumptions": assumptions(proposal.assumptions, sizing.assumptions_used, own),
+        "own_figures": own,
         **(system_page(chosen, proposal.prices[chosen.tier], sizing.workload) if chosen else {}),
     }
 
@@ -262,17 +265,19 @@ def stages(refusals: Iterable[Refusal]) -> list[Stage]:
     ]
 
 
-def assumptions(values: Assumptions, used: Iterable[str]) -> list[Assumed]:
-    """The assumptions that a proposal rests on, with their sources."""
-    rows = [_assumed(described(values, key)) for key in used if key in Assumptions.model_fields]
+def assumptions(values: Assumptions, used: Iterable[str], own: Set[str] = frozenset()) -> list[Assumed]:
+    """The assumptions that a proposal rests on, with their sources; those in `own` are the customer's figures."""
+    rows = [_assumed(described(values, key), own) for key in used if key in Assumptions.model_fields]
     return sorted(rows, key=lambda row: row.label.lower())
 
 
-def _assumed(facts: Mapping[str, Any]) -> Assumed:
+def _assumed(facts: Mapping[str, Any], own: Set[str]) -> Assumed:
+    is_own = facts["key"] in own
     return Assumed(
         label=_(facts["label"]),
         value=formats.say(Quantity(value=facts["value"], unit=facts["unit"], digits=4)),
         source=_(facts["source"]),
         year=facts["year"],
-        changed=facts["value"] != facts["default"],
+        changed=facts["value"] != facts["default"] and not is_own,
+        own=is_own,
     )

@@ -4,6 +4,7 @@ A proposal is computed, cached by everything it depends on, and never stored. A 
 from; issuing freezes everything that is on paper.
 """
 
+from quotes.services.costs import change_costs, seller_sources
 from quotes.services.drafting import create_quote, lines_of, refresh_total, reprice
 from quotes.services.events import record
 from quotes.services.life import (
@@ -31,6 +32,7 @@ __all__ = [
     "Refused",
     "Unreadable",
     "accept",
+    "change_costs",
     "create_quote",
     "current_assumptions",
     "current_seller",
@@ -53,6 +55,7 @@ __all__ = [
     "reprice",
     "restore_link",
     "revoke_link",
+    "seller_sources",
     "send_link",
     "tell_customer",
     "tell_seller",

@@ -3,6 +3,8 @@
 from catalog.quantity import Frozen, noop
 from quotes.sizing.assumptions.base import assume
 
+DUTCH_TAX = noop("Dutch energy tax of 2024 as an energy supplier (PZEM) publishes it; look up this year's")
+
 
 class EconomicAssumptions(Frozen):
     electricity_eur_per_kwh: float = assume(
@@ -15,6 +17,62 @@ class EconomicAssumptions(Frozen):
             "CBS table 81309NED, non-household 500–2,000 MWh: 0.177 in 2022; planning guides of 2026 use 0.15–0.25"
         ),
     )
+    electricity_contract_eur_per_kwh: float = assume(
+        0,
+        unit="EUR/kWh",
+        low=0,
+        high=0.60,
+        label=noop(
+            "Contract price of electricity with grid, without energy tax; 0 counts the price with tax"
+        ),
+        source=noop("of your contract; the energy tax is then added by bracket"),
+        group="energy",
+    )
+    site_use_mwh_per_year: float = assume(
+        50,
+        unit="MWh",
+        low=0,
+        high=1_000_000,
+        label=noop("What the site already uses in a year; it decides the bracket of the energy tax"),
+        source=noop("own planning value: a business with a server room"),
+        group="energy",
+    )
+    energy_tax_to_10_mwh_eur: float = assume(
+        0.10880,
+        unit="EUR/kWh",
+        low=0,
+        high=0.5,
+        label=noop("Energy tax on the first 10 MWh of a year, without VAT"),
+        source=DUTCH_TAX,
+        year=2024,
+    )
+    energy_tax_to_50_mwh_eur: float = assume(
+        0.09037,
+        unit="EUR/kWh",
+        low=0,
+        high=0.5,
+        label=noop("Energy tax from 10 to 50 MWh a year, without VAT"),
+        source=DUTCH_TAX,
+        year=2024,
+    )
+    energy_tax_to_10_gwh_eur: float = assume(
+        0.03943,
+        unit="EUR/kWh",
+        low=0,
+        high=0.5,
+        label=noop("Energy tax from 50 MWh to 10 GWh a year, without VAT"),
+        source=DUTCH_TAX,
+        year=2024,
+    )
+    energy_tax_above_10_gwh_eur: float = assume(
+        0.00188,
+        unit="EUR/kWh",
+        low=0,
+        high=0.5,
+        label=noop("Energy tax above 10 GWh a year, without VAT"),
+        source=DUTCH_TAX,
+        year=2024,
+    )
     electricity_band_pct: float = assume(
         25,
         unit="%",
@@ -22,6 +80,7 @@ class EconomicAssumptions(Frozen):
         high=100,
         label=noop("Uncertainty of the electricity price, either way"),
         source=noop("band 0.15–0.25 EUR/kWh of planning guides of 2026"),
+        group="energy",
     )
     pue_own_room: float = assume(
         1.5,
@@ -46,6 +105,16 @@ class EconomicAssumptions(Frozen):
         high=600,
         label=noop("Colocation per kW and month, energy excluded"),
         source=noop("own planning value; published indications run from EUR 150 to 450"),
+        group="housing",
+    )
+    own_room_eur_per_kw_month: float = assume(
+        0,
+        unit="EUR",
+        low=0,
+        high=600,
+        label=noop("Own server room per kW and month: space, cooling equipment and UPS, energy excluded"),
+        source=noop("own choice: 0, the room is there already"),
+        group="housing",
     )
     administration_h_per_month: float = assume(
         6,
@@ -54,6 +123,7 @@ class EconomicAssumptions(Frozen):
         high=400,
         label=noop("Administration of one GPU server, hours a month"),
         source=noop("own planning value, 4–10"),
+        group="people",
     )
     administration_cluster_h_per_month: float = assume(
         24,
@@ -62,6 +132,7 @@ class EconomicAssumptions(Frozen):
         high=400,
         label=noop("Administration of a cluster, hours a month beside each server"),
         source=noop("own planning value"),
+        group="people",
     )
     administration_extra_h_per_node: float = assume(
         2,
@@ -70,6 +141,7 @@ class EconomicAssumptions(Frozen):
         high=40,
         label=noop("Administration of each further server, hours a month"),
         source=noop("own planning value"),
+        group="people",
     )
     administration_eur_per_h: float = assume(
         95,
@@ -78,6 +150,7 @@ class EconomicAssumptions(Frozen):
         high=300,
         label=noop("Administration per hour, own staff"),
         source=noop("own planning value"),
+        group="people",
     )
     cloud_administration_h_per_month: float = assume(
         4,
@@ -86,6 +159,7 @@ class EconomicAssumptions(Frozen):
         high=400,
         label=noop("Administration of rented machines, hours a month"),
         source=noop("own planning value"),
+        group="cloud",
     )
     spares_pct_per_year: float = assume(
         1,
@@ -94,6 +168,7 @@ class EconomicAssumptions(Frozen):
         high=10,
         label=noop("Spare parts and repairs a year, of the purchase price"),
         source=noop("own planning value; the support contract covers the rest"),
+        group="upkeep",
     )
     support_included_years: float = assume(
         3,
@@ -102,6 +177,7 @@ class EconomicAssumptions(Frozen):
         high=5,
         label=noop("Years of support in the purchase"),
         source=noop("the support contracts of the seed catalog"),
+        group="upkeep",
     )
     coolant_eur_per_rack_year: float = assume(
         1450,
@@ -110,6 +186,7 @@ class EconomicAssumptions(Frozen):
         high=10_000,
         label=noop("Coolant and its yearly check, per liquid-cooled rack"),
         source=noop("demonstration price of the seed catalog"),
+        group="upkeep",
     )
     residual_pct: float = assume(
         10,
@@ -118,6 +195,16 @@ class EconomicAssumptions(Frozen):
         high=60,
         label=noop("Residual value at the end, of the purchase price"),
         source=noop("planning value 0–20 % after four years"),
+        group="upkeep",
+    )
+    capital_pct_per_year: float = assume(
+        4,
+        unit="%",
+        low=0,
+        high=25,
+        label=noop("Cost of capital a year, over the money that is tied up on average"),
+        source=noop("own planning value; your controller knows your rate"),
+        group="financing",
     )
     cloud_price_band_pct: float = assume(
         25,
@@ -126,6 +213,7 @@ class EconomicAssumptions(Frozen):
         high=80,
         label=noop("Uncertainty of the cloud price over the horizon, either way"),
         source=noop("list prices of one instance fell 44 % from 2023 to 2025; providers differ threefold"),
+        group="cloud",
     )
     cloud_price_age_days: float = assume(
         180,
@@ -142,6 +230,7 @@ class EconomicAssumptions(Frozen):
         high=80,
         label=noop("Uncertainty of how much the system is used, either way"),
         source=noop("own planning value"),
+        group="use",
     )
     office_hours_per_week: float = assume(
         45,
@@ -150,6 +239,7 @@ class EconomicAssumptions(Frozen):
         high=168,
         label=noop("Busy hours a week: office hours"),
         source=noop("five days of nine hours"),
+        group="use",
     )
     extended_hours_per_week: float = assume(
         84,
@@ -158,6 +248,7 @@ class EconomicAssumptions(Frozen):
         high=168,
         label=noop("Busy hours a week: days and evenings"),
         source=noop("seven days of twelve hours"),
+        group="use",
     )
     night_hours_per_week: float = assume(
         60,
@@ -166,6 +257,7 @@ class EconomicAssumptions(Frozen):
         high=168,
         label=noop("Busy hours a week: nights"),
         source=noop("five nights of twelve hours"),
+        group="use",
     )
     hours_per_month: float = assume(
         730,

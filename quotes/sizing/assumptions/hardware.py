@@ -32,6 +32,7 @@ class HardwareAssumptions(Frozen):
         high=1,
         label=noop("Average load as a share of the calculated maximum"),
         source=noop("coincidence factor 0.7–0.8 of a planning guide of September 2026"),
+        group="use",
     )
     part_power_unknown_w: float = _count(
         25,

@@ -1,13 +1,23 @@
 """The figures behind owning and renting, unfolded. They repeat what `economics` computed; they decide nothing."""
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 
 from catalog.quantity import Message, Quantity, noop
 from configurator.workload import Workload
 from quotes.sizing.assumptions import Assumptions
 from quotes.sizing.money.hybrid import Split
 from quotes.sizing.money.renting import Rented
-from quotes.sizing.money.running_costs import electricity_eur_per_kwh, pue, pue_key
+from quotes.sizing.money.running_costs import (
+    administered_nodes,
+    administration_key,
+    electricity_eur_per_kwh,
+    energy_kwh_per_year,
+    housing_key,
+    liquid_racks,
+    pue,
+    pue_key,
+    support_contract_eur,
+)
 from quotes.sizing.results import Candidate
 from quotes.sizing.trace import Figure, Input
 
@@ -24,6 +34,7 @@ def figures(
     found = [
         _energy_figure(candidate, workload, assumptions, yearly),
         _administration_figure(candidate, assumptions, yearly),
+        *_upkeep_figures(candidate, workload, assumptions, yearly),
         _total_figure(candidate, workload, assumptions, yearly),
     ]
     if rent:
@@ -39,21 +50,51 @@ def _energy_figure(
     candidate: Candidate, workload: Workload, assumptions: Assumptions, yearly: Mapping[str, float]
 ) -> Figure:
     answered = workload.site.electricity_eur_kwh is not None
-    price = electricity_eur_per_kwh(workload, assumptions)
+    wall_w = candidate.system.power.wall_w
+    kwh = energy_kwh_per_year(wall_w, workload, assumptions)
+    price = electricity_eur_per_kwh(workload, assumptions, kwh)
+    contract = assumptions.electricity_contract_eur_per_kwh
+    prices = (
+        (
+            _assumed(noop("contract price"), contract, "EUR/kWh", "electricity_contract_eur_per_kwh"),
+            _assumed(
+                noop("use of the site before"),
+                assumptions.site_use_mwh_per_year,
+                "MWh",
+                "site_use_mwh_per_year",
+            ),
+            *(
+                _assumed(name, getattr(assumptions, key), "EUR/kWh", key)
+                for name, key in (
+                    (noop("energy tax to 10 MWh"), "energy_tax_to_10_mwh_eur"),
+                    (noop("energy tax to 50 MWh"), "energy_tax_to_50_mwh_eur"),
+                    (noop("energy tax to 10 GWh"), "energy_tax_to_10_gwh_eur"),
+                    (noop("energy tax above 10 GWh"), "energy_tax_above_10_gwh_eur"),
+                )
+            ),
+            _input(noop("energy tax on average"), price - contract, "EUR/kWh", "computed"),
+        )
+        if contract
+        else (
+            _input_or_assumed(
+                noop("price of electricity"), price, "EUR/kWh", answered, "electricity_eur_per_kwh"
+            ),
+        )
+    )
     return Figure(
         key="energy_eur_per_year",
         label=Message.of(noop("Energy a year")),
         value=_money(yearly["energy"]),
-        formula=noop("power × load_factor × 8760 h × PUE × price"),
+        formula=noop("power × load_factor × 8760 h × PUE × (contract_price + energy_tax)")
+        if contract
+        else noop("power × load_factor × 8760 h × PUE × price"),
         inputs=(
-            _input(noop("power at the wall"), candidate.system.power.wall_w / 1000, "kW", "catalog"),
+            _input(noop("power at the wall"), wall_w / 1000, "kW", "catalog"),
             _assumed(noop("load factor"), assumptions.load_factor_fraction, "", "load_factor_fraction"),
             _input_or_assumed(
                 noop("PUE"), pue(workload, assumptions), "", workload.site.pue is not None, pue_key(workload)
             ),
-            _input_or_assumed(
-                noop("price of electricity"), price, "EUR/kWh", answered, "electricity_eur_per_kwh"
-            ),
+            *prices,
         ),
     )
 
@@ -61,8 +102,7 @@ def _energy_figure(
 def _administration_figure(
     candidate: Candidate, assumptions: Assumptions, yearly: Mapping[str, float]
 ) -> Figure:
-    cluster = candidate.system.fabric.kind != "none"
-    key = "administration_cluster_h_per_month" if cluster else "administration_h_per_month"
+    key = administration_key(candidate)
     return Figure(
         key="administration_eur_per_year",
         label=Message.of(noop("Administration a year")),
@@ -70,7 +110,7 @@ def _administration_figure(
         formula=noop("(base + servers × hours_each) × 12 × price_per_hour"),
         inputs=(
             _assumed(noop("base, hours a month"), getattr(assumptions, key), "h", key),
-            _input(noop("servers"), candidate.system.nodes, "", "sizing"),
+            _input(noop("servers beside the base"), administered_nodes(candidate), "", "sizing"),
             _assumed(
                 noop("hours each a month"),
                 assumptions.administration_extra_h_per_node,
@@ -84,6 +124,82 @@ def _administration_figure(
                 "administration_eur_per_h",
             ),
         ),
+    )
+
+
+def _upkeep_figures(
+    candidate: Candidate, workload: Workload, assumptions: Assumptions, yearly: Mapping[str, float]
+) -> Iterator[Figure]:
+    """What else it costs a year to keep the system: only what is not zero."""
+    price = _input(noop("purchase"), float(candidate.price_eur), "EUR", "bill of materials")
+    yield _yearly(
+        "spares",
+        noop("Spare parts a year"),
+        noop("purchase × share"),
+        yearly,
+        (price, _assumed(noop("share a year"), assumptions.spares_pct_per_year, "%", "spares_pct_per_year")),
+    )
+    if "housing" in yearly:
+        key, kw = housing_key(workload), candidate.system.power.provision_w / 1000
+        yield _yearly(
+            "housing",
+            noop("Housing a year"),
+            noop("power × 12 × price_per_kW_and_month"),
+            yearly,
+            (
+                _input(noop("power to provide"), kw, "kW", "catalog"),
+                _assumed(noop("price of a kW a month"), getattr(assumptions, key), "EUR", key),
+            ),
+        )
+    if "support" in yearly:
+        years = assumptions.support_included_years
+        yield _yearly(
+            "support",
+            noop("Support after the contract, a year on average"),
+            noop("contract / years_included × (years − years_included) / years"),
+            yearly,
+            (
+                _input(noop("support contract"), support_contract_eur(candidate), "EUR", "bill of materials"),
+                _assumed(noop("years included"), years, "years", "support_included_years"),
+                _input(noop("years"), workload.growth.horizon_years, "", "answer"),
+            ),
+        )
+    if "coolant" in yearly:
+        each = assumptions.coolant_eur_per_rack_year
+        yield _yearly(
+            "coolant",
+            noop("Coolant a year"),
+            noop("racks × price_each"),
+            yearly,
+            (
+                _input(noop("liquid-cooled racks"), liquid_racks(candidate), "", "sizing"),
+                _assumed(noop("price each a year"), each, "EUR", "coolant_eur_per_rack_year"),
+            ),
+        )
+    if "capital" in yearly:
+        rate = assumptions.capital_pct_per_year
+        yield _yearly(
+            "capital",
+            noop("Cost of capital a year"),
+            noop("(purchase + residual_value) / 2 × rate"),
+            yearly,
+            (
+                price,
+                _assumed(noop("residual value"), assumptions.residual_pct, "%", "residual_pct"),
+                _assumed(noop("rate"), rate, "%", "capital_pct_per_year"),
+            ),
+        )
+
+
+def _yearly(
+    kind: str, label: str, formula: str, yearly: Mapping[str, float], inputs: tuple[Input, ...]
+) -> Figure:
+    return Figure(
+        key=f"{kind}_eur_per_year",
+        label=Message.of(label),
+        value=_money(yearly[kind]),
+        formula=formula,
+        inputs=inputs,
     )
 
 
@@ -102,7 +218,6 @@ def _total_figure(
             _input(noop("running cost a year"), sum(yearly.values()), "EUR", "above"),
             _input(noop("years"), years, "", "answer"),
             _assumed(noop("residual value"), assumptions.residual_pct, "%", "residual_pct"),
-            _assumed(noop("spare parts a year"), assumptions.spares_pct_per_year, "%", "spares_pct_per_year"),
         ),
     )
 

@@ -1,19 +1,47 @@
-"""What an own system costs to run, per year: energy, administration, spare parts, housing, support.
+"""What an own system costs to run, per year: energy, administration, spare parts, housing, support, capital.
 
 Euro without VAT. The source of each default stands with its assumption.
 """
+
+from itertools import pairwise
 
 from configurator.workload import SiteKind, Workload
 from quotes.sizing.assumptions import Assumptions
 from quotes.sizing.results import Candidate
 
 HOURS_PER_YEAR = 8760
+TAX_BRACKETS_KWH = (0, 10_000, 50_000, 10_000_000, float("inf"))  # a year and connection (Dutch energy tax)
 
 
-def electricity_eur_per_kwh(workload: Workload, assumptions: Assumptions) -> float:
-    """The customer's contract price, else the assumption."""
+def electricity_eur_per_kwh(workload: Workload, assumptions: Assumptions, kwh_per_year: float) -> float:
+    """What a kWh costs, taxes included, without VAT.
+
+    A contract price without energy tax comes first, with the tax of the brackets that these `kwh_per_year` fall in, on
+    top of what the site uses already. Else the price that the customer stated, else the assumption.
+    """
+    contract = assumptions.electricity_contract_eur_per_kwh
+    if contract > 0:
+        return contract + energy_tax_eur_per_kwh(assumptions, kwh_per_year)
     answered = workload.site.electricity_eur_kwh
     return float(answered) if answered is not None else assumptions.electricity_eur_per_kwh
+
+
+def energy_tax_eur_per_kwh(assumptions: Assumptions, kwh_per_year: float) -> float:
+    """Energy tax on average over `kwh_per_year` that come on top of what the site already uses."""
+    rates = (
+        assumptions.energy_tax_to_10_mwh_eur,
+        assumptions.energy_tax_to_50_mwh_eur,
+        assumptions.energy_tax_to_10_gwh_eur,
+        assumptions.energy_tax_above_10_gwh_eur,
+    )
+    before = assumptions.site_use_mwh_per_year * 1000
+    if kwh_per_year <= 0:
+        return rates[0]
+    taxed = [
+        max(0.0, min(before + kwh_per_year, high) - max(before, low))
+        for low, high in pairwise(TAX_BRACKETS_KWH)
+    ]
+    return sum(kwh * rate for kwh, rate in zip(taxed, rates, strict=True)) / kwh_per_year
 
 
 def pue(workload: Workload, assumptions: Assumptions) -> float:
@@ -26,8 +54,12 @@ def pue(workload: Workload, assumptions: Assumptions) -> float:
 
 def energy_eur_per_year(wall_w: float, workload: Workload, assumptions: Assumptions) -> float:
     """kW × load factor × 8,760 h × PUE × €/kWh; `wall_w` is the maximum at the wall."""
-    kwh = wall_w / 1000 * assumptions.load_factor_fraction * HOURS_PER_YEAR * pue(workload, assumptions)
-    return kwh * electricity_eur_per_kwh(workload, assumptions)
+    kwh = energy_kwh_per_year(wall_w, workload, assumptions)
+    return kwh * electricity_eur_per_kwh(workload, assumptions, kwh)
+
+
+def energy_kwh_per_year(wall_w: float, workload: Workload, assumptions: Assumptions) -> float:
+    return wall_w / 1000 * assumptions.load_factor_fraction * HOURS_PER_YEAR * pue(workload, assumptions)
 
 
 def yearly_costs(candidate: Candidate, workload: Workload, assumptions: Assumptions) -> dict[str, float]:
@@ -43,33 +75,63 @@ def yearly_costs(candidate: Candidate, workload: Workload, assumptions: Assumpti
         * assumptions.administration_eur_per_h,
         "spares": float(candidate.price_eur) * assumptions.spares_pct_per_year / 100,
     }
-    if workload.site.kind is SiteKind.COLOCATION:
-        costs["housing"] = system.power.provision_w / 1000 * 12 * assumptions.colocation_eur_per_kw_month
+    if housing := getattr(assumptions, housing_key(workload)):
+        costs["housing"] = system.power.provision_w / 1000 * 12 * housing
     if renewed := renewed_support_eur_per_year(candidate, workload, assumptions):
         costs["support"] = renewed
-    liquid_racks = sum(rack.cooling == "liquid" for rack in system.racks)
-    if liquid_racks:
-        costs["coolant"] = liquid_racks * assumptions.coolant_eur_per_rack_year
+    if racks := liquid_racks(candidate):
+        costs["coolant"] = racks * assumptions.coolant_eur_per_rack_year
+    if capital := tied_up_eur(candidate, assumptions) * assumptions.capital_pct_per_year / 100:
+        costs["capital"] = capital
     return costs
+
+
+def liquid_racks(candidate: Candidate) -> int:
+    return sum(rack.cooling == "liquid" for rack in candidate.system.racks)
+
+
+def tied_up_eur(candidate: Candidate, assumptions: Assumptions) -> float:
+    """The money in the system on average: half way between its purchase and its residual value."""
+    return float(candidate.price_eur) * (1 + assumptions.residual_pct / 100) / 2
 
 
 def administration_h_per_month(candidate: Candidate, assumptions: Assumptions) -> float:
     """A cluster takes a base of its own, and a little for each server; single servers take theirs."""
+    base: float = getattr(assumptions, administration_key(candidate))
+    return base + administered_nodes(candidate) * assumptions.administration_extra_h_per_node
+
+
+def administered_nodes(candidate: Candidate) -> int:
+    """Servers that take hours beside the base: each of a cluster, each further one otherwise."""
     nodes = candidate.system.nodes
-    if candidate.system.fabric.kind != "none":
-        return (
-            assumptions.administration_cluster_h_per_month
-            + nodes * assumptions.administration_extra_h_per_node
-        )
-    return assumptions.administration_h_per_month + (nodes - 1) * assumptions.administration_extra_h_per_node
+    return nodes if candidate.system.fabric.kind != "none" else nodes - 1
 
 
 def renewed_support_eur_per_year(candidate: Candidate, workload: Workload, assumptions: Assumptions) -> float:
     """The contract of the purchase goes on at the same price a year once it has ended."""
-    pct = sum(float(line.pct_of_hardware or 0) for line in candidate.system.lines)
     included, horizon = assumptions.support_included_years, workload.growth.horizon_years
-    supported_eur = float(candidate.price_eur) * pct / (100 + pct)
-    return supported_eur / included * max(0.0, horizon - included) / horizon
+    return support_contract_eur(candidate) / included * max(0.0, horizon - included) / horizon
+
+
+def support_contract_eur(candidate: Candidate) -> float:
+    """The support contract within the purchase."""
+    pct = sum(float(line.pct_of_hardware or 0) for line in candidate.system.lines)
+    return float(candidate.price_eur) * pct / (100 + pct)
+
+
+def housing_key(workload: Workload) -> str:
+    """Name of the assumption that says what a kW of space costs a month."""
+    return (
+        "colocation_eur_per_kw_month"
+        if workload.site.kind is SiteKind.COLOCATION
+        else "own_room_eur_per_kw_month"
+    )
+
+
+def administration_key(candidate: Candidate) -> str:
+    """Name of the assumption for the hours of administration that come before each further server's."""
+    cluster = candidate.system.fabric.kind != "none"
+    return "administration_cluster_h_per_month" if cluster else "administration_h_per_month"
 
 
 def pue_key(workload: Workload) -> str:
