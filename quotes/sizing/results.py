@@ -214,14 +214,47 @@ class NodeBuild(Frozen):
 
 
 class RackPlacement(Frozen):
-    """What stands in one rack, from the bottom up: (label, rack units, kind)."""
+    """What stands in one rack, from the bottom up: (label, rack units, kind). None is not known."""
 
     units_total: int
     items: tuple[tuple[str, float, str], ...]
-    power_w: float
+    power_w: float  # what its feeds must carry
     weight_kg: float | None
     floor_kg_m2: float | None
     cooling: Literal["air", "rear_door", "liquid"]
+    wall_w: float | None = None  # the calculated maximum
+    expected_w: float | None = None
+    feeds: int | None = None  # A and B together
+    amps_per_phase: float | None = None  # of the busiest phase, the other feeds lost
+    c13: int | None = None  # outlets on each of the two sides
+    c19: int | None = None
+    airflow_m3_h: float | None = None
+    water_l_min: float | None = None  # of the building, when a door or loop takes all heat
+
+    @property
+    def units_used(self) -> float:
+        return sum(units for _label, units, _kind in self.items)
+
+
+class RoomNeeds(Frozen):
+    """What the room must give in all. None is not known, or does not apply where `standing` says so."""
+
+    standing: Literal["racks", "desk", "edge", "whole_racks"] | None = None
+    own_racks: bool | None = None  # the customer's racks: none is ordered
+    volts: float | None = None  # of one phase
+    phases: int | None = None
+    breaker_a: float | None = None
+    redundant: bool = True
+    feeds: int = 0
+    rack_units: float | None = None
+    rack_height_units: int | None = None  # of racks that are ordered
+    weight_kg: float | None = None  # racks that are ordered included
+    heaviest_kg: float | None = None  # the heaviest piece to carry in
+    deepest_mm: float | None = None
+    inlet: str = ""
+    airflow_m3_h: float | None = None
+    water_l_min: float | None = None
+    noise: Literal["quiet", "closed_room"] | None = None
 
 
 class FabricPlan(Frozen):
@@ -267,6 +300,7 @@ class SystemBuild(Frozen):
     figures: tuple[Figure, ...] = ()
     lead_time_weeks: int | None = None
     lead_time_line: str = ""
+    room: RoomNeeds = RoomNeeds()
 
 
 # ── money over time ─────────────────────────────────────────────────────────────────────────────────────────────

@@ -8,8 +8,9 @@ from quotes.sizing.hardware.demand import NodeDemand
 from quotes.sizing.hardware.facility import (
     BTU_PER_WATT_HOUR,
     Box,
-    amps_per_phase,
+    busiest_phase_w,
     feed_capacity_w,
+    feed_pairs,
     fits_per_rack,
     floor_load_kg_m2,
     server_box,
@@ -17,6 +18,7 @@ from quotes.sizing.hardware.facility import (
 )
 from quotes.sizing.hardware.node import plan_node
 from quotes.sizing.hardware.parts import parts_of
+from quotes.sizing.hardware.room import airflow_m3_h, water_l_min
 from quotes.sizing.hardware.site import limits_for
 from quotes.sizing.results import SystemBuild
 from tests.sizing.hardware import ASSUMPTIONS, named, seed, serve, serving, train, training
@@ -36,7 +38,9 @@ def test_a_feed_carries_four_fifths_of_its_breaker(amps: float, phases: int, kw:
 
 
 def test_amps_and_heat() -> None:
-    assert amps_per_phase(14_300, 3, ASSUMPTIONS) == pytest.approx(20.7, rel=0.01)
+    assert busiest_phase_w([Box("x", "node", 10, 14_300, 142, c19=3)], 3) / 230 == pytest.approx(
+        20.7, rel=0.01
+    )
     assert pytest.approx(40_946, rel=1e-4) == 12_000 * BTU_PER_WATT_HOUR
 
 
@@ -249,3 +253,67 @@ def test_every_assumption_named_in_a_figure_exists() -> None:
         for item in figure.inputs:
             if item.assumption:
                 assert hasattr(ASSUMPTIONS, item.assumption)
+
+
+# ── phases, outlets, air and water ──────────────────────────────────────────────────────────────────────────────
+
+
+@pytest.mark.parametrize(
+    ("cords", "watts", "phases", "sides", "busiest"),
+    [
+        (3, 9000, 3, 1, 3000),  # three cords load three phases evenly
+        (2, 9000, 3, 1, 4500),  # two do not
+        (4, 8000, 3, 1, 4000),
+        (2, 9000, 3, 2, 4500),  # a single feed takes the cords of both sides
+        (0, 9000, 3, 1, 3000),  # wired to all phases
+        (3, 9000, 1, 1, 9000),
+    ],
+)
+def test_a_cord_is_not_divided_over_phases(
+    cords: int, watts: float, phases: int, sides: int, busiest: float
+) -> None:
+    assert busiest_phase_w([Box("x", "node", 4, watts, 50, c19=cords)], phases, sides) == busiest
+
+
+def test_servers_whose_cords_would_share_a_phase_get_a_rack_each() -> None:
+    """Two of 8.8 kW are within 17.66 kW, but four cords of 4.4 kW on three phases put 38 A on one of 32 A."""
+    limits = limits_for(Box("x", "node", 4, 8800, 50), Site(), PARTS, ASSUMPTIONS)
+    pair = [Box("x", "node", 4, 8800, 50, c19=2)] * 2
+    assert feed_pairs(pair[:1], limits) == 1
+    assert feed_pairs(pair, limits) == 2
+
+
+def test_a_system_beside_a_desk_hangs_on_one_phase() -> None:
+    system = build_system(
+        named("RTX PRO 6000 Blackwell Workstation Edition"), named("SYS-551A-T"), 1,
+        (serving("RTX PRO 6000 Blackwell Workstation Edition", 1),),
+        serve(site=Site(feed_phases=3)), seed(), ASSUMPTIONS,
+    )  # fmt: skip
+    assert isinstance(system, SystemBuild), str(system.reason)
+    assert system.amps_per_phase == pytest.approx(system.node.power.provision_w / 230)
+    assert (system.room.standing, system.room.phases, system.room.noise) == ("desk", 1, "quiet")
+    assert system.feeds_per_rack == 0
+
+
+def test_what_the_room_gives_is_the_sum_of_its_racks() -> None:
+    """12 kW and 15 K: 2,388 m³ of air an hour; a litre of water a minute carries 70 W per kelvin."""
+    system = cluster(Site(feed_amps=63))
+    room = system.room
+    assert room.feeds == sum(rack.feeds or 0 for rack in system.racks) == 2 * len(system.racks)
+    assert room.airflow_m3_h == pytest.approx(sum(rack.airflow_m3_h or 0 for rack in system.racks))
+    assert room.weight_kg is None  # one part's weight is not known
+    assert (room.standing, room.own_racks, room.water_l_min) == ("racks", False, None)
+    assert airflow_m3_h(12_000, ASSUMPTIONS) == pytest.approx(2388, rel=0.001)
+    assert water_l_min(698, ASSUMPTIONS) == pytest.approx(1, rel=0.001)
+
+
+def test_outlets_of_a_single_feed_take_the_cords_of_both_sides() -> None:
+    both, one = (cluster(Site(feed_amps=63, feeds_redundant=redundant)) for redundant in (True, False))
+    nodes = [next(rack for rack in system.racks if rack.items[0][2] == "node") for system in (both, one)]
+    per_node = [(rack.c19 or 0) / sum(kind == "node" for _, _, kind in rack.items) for rack in nodes]
+    assert per_node == [3, 6]
+
+
+def test_a_cord_that_carries_more_than_its_outlet_is_told() -> None:
+    system = cluster(Site(feed_amps=63, cooling=frozenset({"air", "liquid"})), 4, "SYS-422GS-NBRT-LCC", B200)
+    assert any("a C19 outlet is made for 16 A" in str(found.message) for found in system.findings)

@@ -199,6 +199,22 @@ class HardwareAssumptions(Frozen):
         noop("midpoint between upgraded air and direct liquid cooling; doors carry 20–50 kW"),
         "kW",
     )
+    air_rise_k: float = _count(
+        15,
+        8,
+        25,
+        noop("How much warmer the air leaves a server than it enters"),
+        noop("own planning value; makers of AI servers design for 10–20 K"),
+        "K",
+    )
+    water_rise_k: float = _count(
+        10,
+        4,
+        20,
+        noop("How much warmer cooling water returns than it arrives"),
+        noop("own planning value; loops for AI racks run at 6–15 K"),
+        "K",
+    )
     rack_liquid_kw: float = _count(
         120,
         40,

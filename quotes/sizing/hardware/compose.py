@@ -16,9 +16,10 @@ from quotes.sizing.hardware.demand import NodeDemand, NodeRecipe
 from quotes.sizing.hardware.fabric import fabric_result
 from quotes.sizing.hardware.node import compose_node, node_build
 from quotes.sizing.hardware.parts import Parts, parts_of
+from quotes.sizing.hardware.room import amps_per_phase, placements, room_needs
 from quotes.sizing.hardware.storage import storage_result
 from quotes.sizing.hardware.system import SystemPlan, SystemRecipe, Wish, plan_system
-from quotes.sizing.hardware.system_report import placements, system_figures, system_findings
+from quotes.sizing.hardware.system_report import system_figures, system_findings
 from quotes.sizing.results import LoadOption, Power, Refusal, SystemBuild
 
 __all__ = [
@@ -112,9 +113,7 @@ def _written_out(
     drive = parts.items.get(plan.node.recipe.drive)
     nvme_tb = plan.nodes * plan.node.recipe.drives * getattr(drive, "capacity_gb", 0) / 1000
     storage = storage_result(plan.need, plan.store, nvme_tb)
-    racks = placements(plan.layout, workload.site)
-    busiest_w = max((rack.power_w for rack in racks), default=plan.node.provision_w)
-    pairs = max((rack.pairs for rack, _ in plan.layout.racks), default=0) if plan.layout else 1
+    racks = placements(plan, workload.site, assumptions)
     return SystemBuild(
         accelerator=plan.node.accelerator.sku if plan.node.accelerator else None,
         accelerators=plan.nodes * plan.node.gpus,
@@ -132,8 +131,8 @@ def _written_out(
         racks=racks,
         fabric=fabric_result(plan.fabric),
         storage=storage,
-        feeds_per_rack=pairs * (2 if workload.site.feeds_redundant else 1),
-        amps_per_phase=busiest_w / pairs / assumptions.feed_volts / workload.site.feed_phases,
+        feeds_per_rack=max((rack.feeds or 0 for rack in racks), default=0),
+        amps_per_phase=amps_per_phase(plan, racks, assumptions),
         findings=(
             *node.findings,
             *system_findings(plan, loads, workload, racks, parts, assumptions),
@@ -141,4 +140,5 @@ def _written_out(
         figures=system_figures(plan, workload, storage, racks, assumptions),
         lead_time_weeks=weeks,
         lead_time_line=slowest,
+        room=room_needs(plan, racks, workload.site, assumptions),
     )

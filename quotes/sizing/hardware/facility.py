@@ -31,6 +31,11 @@ class Box(NamedTuple):
     c19: int = 0
     liquid: bool = False
 
+    @property
+    def cords(self) -> int:
+        """On each of two feeds."""
+        return self.c13 + self.c19
+
 
 class Limits(NamedTuple):
     """What one rack may hold."""
@@ -43,9 +48,16 @@ class Limits(NamedTuple):
     water: bool  # the site has water for rear doors
     feed_w: float  # what one feed carries
     feed_amps: float
+    feed_phases: int
+    phase_w: float  # what trips the breaker of one phase
     feeds_per_pair: int
     strips: tuple[PduSpec, ...]  # power strips for such feeds, cheapest first
     rack: RackSpec
+
+    @property
+    def sides(self) -> int:
+        """Sides of cords that hang on one feed: a single feed takes both."""
+        return 3 - self.feeds_per_pair
 
 
 class RackPlan(NamedTuple):
@@ -85,9 +97,39 @@ def feed_capacity_w(amps: float, phases: int, assumptions: Assumptions) -> float
     return amps * assumptions.feed_volts * phases * assumptions.feed_load_fraction
 
 
-def amps_per_phase(watts: float, phases: int, assumptions: Assumptions) -> float:
-    """Amperes on each phase of a balanced feed at power factor one."""
-    return watts / assumptions.feed_volts / phases
+def busiest_phase_w(boxes: Sequence[Box], phases: int, sides: int = 1) -> float:
+    """Watts on the busiest of `phases` phases when each box spreads its load over its cords on `sides` of them.
+
+    A cord cannot be divided, so two cords never load three phases evenly. What has no cords is wired to all phases.
+    """
+    loads = [0.0] * phases
+    for box in boxes:
+        if not box.cords:
+            loads = [load + box.watts / phases for load in loads]
+    for cord in sorted(_cord_loads(boxes, sides), reverse=True):
+        loads[loads.index(min(loads))] += cord
+    return max(loads)
+
+
+def _cord_loads(boxes: Sequence[Box], sides: int) -> list[float]:
+    return [box.watts / (sides * box.cords) for box in boxes if box.cords for _ in range(sides * box.cords)]
+
+
+def feed_pairs(boxes: Sequence[Box], limits: Limits, most: int = 9) -> int:
+    """The fewest feed pairs of which one side carries these boxes, in all and phase by phase; `most` when none does.
+
+    Each phase stays within the usual share of its breaker; a single cord that draws more may go up to the breaker.
+    """
+    usual_w = limits.feed_w / limits.feed_phases
+    largest_w = max(_cord_loads(boxes, limits.sides), default=0)
+    limit_w = largest_w if usual_w < largest_w <= limits.phase_w else usual_w
+    pairs = max(ceil(sum(box.watts for box in boxes) / limits.feed_w - 1e-9), 1)
+    while (
+        pairs < most
+        and busiest_phase_w(boxes, pairs * limits.feed_phases, limits.sides) > limit_w * (1 + 1e-9)
+    ):  # fmt: skip
+        pairs += 1
+    return pairs
 
 
 def floor_load_kg_m2(load_kg: float, rack: RackSpec) -> float | None:
@@ -147,7 +189,7 @@ def lay_out(
 ) -> Layout | Broken:
     """Servers with accelerators in racks alike, everything else in racks of its own, or beside them where it fits."""
     if ServerRole.RACK in server.roles:
-        whole = RackPlan((box,), ceil(box.watts / limits.feed_w - 1e-9), None, "liquid")
+        whole = RackPlan((box,), feed_pairs((box,), limits), None, "liquid")
         return Layout(((whole, nodes),), None, True, limits.feeds_per_pair)
     if wrong := next((wrong for other in others if (wrong := _too_much(other, limits))), None):
         return wrong
@@ -200,9 +242,13 @@ def _server_racks(
     )
     room = limits._replace(units=limits.units - pump_units)
     by_feed = floor(limits.feed_w / box.watts + 1e-9) if box.watts else UNLIMITED
+    while 1 < by_feed < UNLIMITED and feed_pairs([box] * by_feed, limits) > 1:
+        by_feed -= 1  # cords do not always spread evenly over the phases
     by_outlet = UNLIMITED if own else min(
-        max((strip.outlets_c13 for strip in limits.strips), default=0) // box.c13 if box.c13 else UNLIMITED,
-        max((strip.outlets_c19 for strip in limits.strips), default=0) // box.c19 if box.c19 else UNLIMITED,
+        max((strip.outlets_c13 for strip in limits.strips), default=0) // (limits.sides * box.c13)
+        if box.c13 else UNLIMITED,
+        max((strip.outlets_c19 for strip in limits.strips), default=0) // (limits.sides * box.c19)
+        if box.c19 else UNLIMITED,
     )  # fmt: skip
     most = max(min(fits_per_rack(box, room), by_feed, by_outlet), 1)
     per_rack = ceil(nodes / ceil(nodes / most))
@@ -246,7 +292,9 @@ class _Bin:
             or self.kg + (box.kg or 0) > limits.kg
         ):
             return False
-        pairs = ceil(watts / limits.feed_w - 1e-9)
+        pairs = feed_pairs([*self.boxes, box], limits)
+        if pairs > max(feed_pairs(self.boxes[:1], limits), 1):
+            return False
         return own or _strip(watts, self.c13 + box.c13, self.c19 + box.c19, pairs, limits) is not None
 
 
@@ -263,8 +311,8 @@ def _strip(watts: float, c13: int, c19: int, pairs: int, limits: Limits) -> PduS
     share = limits.feed_w / limits.feed_amps * pairs  # watts per ampere of breaker
     for strip in limits.strips:
         if (
-            strip.outlets_c13 * pairs >= c13
-            and strip.outlets_c19 * pairs >= c19
+            strip.outlets_c13 * pairs >= limits.sides * c13
+            and strip.outlets_c19 * pairs >= limits.sides * c19
             and strip.amps * share >= watts - 1e-6
         ):
             return strip
@@ -291,7 +339,7 @@ def _rack_plan(boxes: tuple[Box, ...], limits: Limits, own: bool, parts: Parts) 
                 Box(unit.name, "cooling", unit.rack_units or 0, unit.max_power_w or 0, None, c13=1),
             )
             watts += unit.max_power_w or 0
-    pairs = max(ceil(watts / limits.feed_w - 1e-9), 1)
+    pairs = feed_pairs(boxes, limits)
     if own:
         return RackPlan(boxes, pairs, None, cooling)
     c13, c19 = sum(box.c13 for box in boxes), sum(box.c19 for box in boxes)

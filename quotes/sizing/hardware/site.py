@@ -1,6 +1,6 @@
 """The limits of the customer's site, which are hard: what exceeds one is refused, by how much, and what would help."""
 
-from math import ceil, floor
+from math import floor
 
 from catalog.quantity import Quantity, noop
 from catalog.specs import ServerRole
@@ -12,6 +12,7 @@ from quotes.sizing.hardware.facility import (
     Box,
     Limits,
     feed_capacity_w,
+    feed_pairs,
     floor_load_kg_m2,
     stands_alone,
 )
@@ -46,6 +47,8 @@ def _limits(liquid: bool, site: Site, parts: Parts, assumptions: Assumptions) ->
         water=water,
         feed_w=feed_w,
         feed_amps=site.feed_amps,
+        feed_phases=site.feed_phases,
+        phase_w=site.feed_amps * assumptions.feed_volts,
         feeds_per_pair=2 if site.feeds_redundant else 1,
         strips=tuple(parts.pdus_for(site.feed_phases, site.feed_amps)),
         rack=rack,
@@ -97,7 +100,18 @@ def server_site_rules(
 def _feed_rule(
     plan: NodePlan, box: Box, site: Site, limits: Limits, assumptions: Assumptions
 ) -> Broken | None:
-    pairs = ceil(box.watts / limits.feed_w - 1e-9)
+    cord_w = box.watts / (limits.sides * box.cords) if box.cords else 0
+    if cord_w > limits.phase_w:
+        return broken(
+            "site_cord",
+            noop("Each cord of {server} may carry {amps} with one feed lost; a breaker trips at {breaker}."),
+            noop("Have a larger feed installed, for example 3 × 32 A, or take a server with more supplies."),
+            stage="site",
+            server=plan.server.name,
+            amps=Quantity(value=cord_w / assumptions.feed_volts, unit="A", digits=3),
+            breaker=Quantity(value=site.feed_amps, unit="A", digits=3),
+        )
+    pairs = feed_pairs((box,), limits)
     if pairs <= assumptions.feed_pairs_most_count:
         return None
     return broken(

@@ -29,7 +29,7 @@ from quotes.sizing.results import LoadOption
 FEWER_MAY_HELP = frozenset(
     {
         "supply", "cpu_cores", "memory_most", "nic_slots", "front_nic_none", "drive_capacity",
-        "site_rack_power", "site_feed",
+        "site_rack_power", "site_feed", "site_cord",
     }
 )  # fmt: skip
 """Rules that a server with fewer accelerators may keep."""

@@ -1,4 +1,4 @@
-"""What is said about a composed system: what stands in each rack, how the figures came about, what to mind."""
+"""What is said about a composed system: how its figures came about, what to mind."""
 
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING
@@ -10,14 +10,13 @@ from quotes.sizing.assumptions import Assumptions
 from quotes.sizing.hardware.fabric import fabric_figure
 from quotes.sizing.hardware.facility import (
     BTU_PER_WATT_HOUR,
-    Layout,
-    RackPlan,
+    Box,
     feed_capacity_w,
-    floor_load_kg_m2,
     server_box,
 )
 from quotes.sizing.hardware.node_findings import small_plug
 from quotes.sizing.hardware.parts import Parts
+from quotes.sizing.hardware.room import QUIET_ROLES, amps_per_phase
 from quotes.sizing.hardware.storage import storage_figure
 from quotes.sizing.results import LoadOption, RackPlacement, StoragePlan
 from quotes.sizing.trace import Badge, Figure, Finding, Input, Severity
@@ -27,31 +26,7 @@ if TYPE_CHECKING:
 
 type Note = Callable[..., None]
 
-BOTTOM_UP = ("cooling", "node", "storage", "management", "network", "fabric")
-QUIET_ROLES = {ServerRole.WORKSTATION, ServerRole.EDGE}
-
-
-def placements(layout: Layout | None, site: Site) -> tuple[RackPlacement, ...]:
-    """Racks from left to right, boxes from the bottom up: pumps and servers low, switches on top."""
-    if layout is None:
-        return ()
-    return tuple(_placement(plan, layout) for plan, number in layout.racks for _ in range(number))
-
-
-def _placement(plan: RackPlan, layout: Layout) -> RackPlacement:
-    boxes = sorted(plan.boxes, key=lambda box: (BOTTOM_UP.index(box.kind), -box.units))
-    known = all(box.kg is not None for box in boxes)
-    kg = sum(box.kg or 0 for box in boxes)
-    whole = layout.rack is None  # the rack is itself the article
-    rack_kg = layout.rack.weight_kg if layout.rack else None
-    return RackPlacement(
-        units_total=layout.rack.rack_units if layout.rack else round(sum(box.units for box in boxes)),
-        items=tuple((box.label, box.units, box.kind) for box in boxes),
-        power_w=plan.watts,
-        weight_kg=(kg if whole else kg + rack_kg if rack_kg is not None else None) if known else None,
-        floor_kg_m2=floor_load_kg_m2(kg, layout.rack) if known and layout.rack else None,
-        cooling=plan.cooling,
-    )
+C13_AMPS, C19_AMPS = 10, 16  # rated current of the outlets, IEC 60320
 
 
 # ── figures ─────────────────────────────────────────────────────────────────────────────────────────────────────
@@ -172,18 +147,29 @@ def _feeds(
     plan: "SystemPlan", workload: Workload, racks: Sequence[RackPlacement], assumptions: Assumptions
 ) -> Figure:
     site = workload.site
-    watts = max((rack.power_w for rack in racks), default=plan.node.provision_w)
-    pairs = max((rack.pairs for rack, _ in plan.layout.racks), default=1) if plan.layout else 1
+    volts = _input(noop("volts"), assumptions.feed_volts, "V", "assumption", "feed_volts")
+    if not racks:
+        return Figure(
+            key="amps",
+            label=Message.of(noop("Current of one system on a socket of its own")),
+            value=Quantity(value=amps_per_phase(plan, (), assumptions), unit="A", digits=3),
+            formula=noop("power / volts"),
+            inputs=(_input(noop("power to be provisioned"), plan.node.provision_w, "W"), volts),
+        )
+    busiest = max(racks, key=lambda rack: rack.amps_per_phase or 0)
+    sides = 2 if site.feeds_redundant else 1
+    phase_w = (busiest.amps_per_phase or 0) * assumptions.feed_volts
     return Figure(
         key="amps",
         label=Message.of(noop("Current per phase of the busiest rack, one feed lost")),
-        value=Quantity(value=watts / pairs / assumptions.feed_volts / site.feed_phases, unit="A", digits=3),
-        formula=noop("power / feeds / (volts × phases)"),
+        value=Quantity(value=busiest.amps_per_phase or 0, unit="A", digits=3),
+        formula=noop("power of the cords on the busiest phase / volts; a cord is not divided over phases"),
         inputs=(
-            _input(noop("power to be provisioned"), watts, "W"),
-            _input(noop("feeds that remain"), pairs),
-            _input(noop("volts"), assumptions.feed_volts, "V", "assumption", "feed_volts"),
+            _input(noop("power to be provisioned"), busiest.power_w, "W"),
+            _input(noop("feeds that remain"), (busiest.feeds or 0) // sides),
             _input(noop("phases"), site.feed_phases, "", "answer"),
+            _input(noop("power of the cords on the busiest phase"), phase_w, "W"),
+            volts,
             _input(
                 noop("one feed carries"),
                 feed_capacity_w(site.feed_amps, site.feed_phases, assumptions),
@@ -275,12 +261,27 @@ def _power_findings(
             computed=Quantity(value=plan.wall_w / 1000, unit="kW", digits=3),
         )
     box = server_box(plan.node, "node")
-    if box.c19 or box.c13:
+    if racks and box.cords:
+        sides = 1 if site.feeds_redundant else 2
         note(
             Severity.INFO,
-            noop("Each server takes {c19} C19 and {c13} C13 outlets on each of two feeds."),
-            c19=box.c19,
-            c13=box.c13,
+            noop("Each server takes {c19} C19 and {c13} C13 outlets on each of two feeds.")
+            if site.feeds_redundant
+            else noop("Each server takes {c19} C19 and {c13} C13 outlets."),
+            c19=sides * box.c19,
+            c13=sides * box.c13,
+        )
+        if site.feeds_redundant:
+            _cord_finding(box, assumptions, note)
+    busiest_a = max((rack.amps_per_phase or 0 for rack in racks), default=0)
+    if busiest_a > site.feed_amps * assumptions.feed_load_fraction * (1 + 1e-9):
+        note(
+            Severity.WARNING,
+            noop("With one feed lost the busiest phase carries {amps} of its {breaker}: more than is usual."),
+            noop("Have the electrician confirm it, or have a larger feed installed."),
+            about="site.feed_amps",
+            amps=Quantity(value=busiest_a, unit="A", digits=3),
+            breaker=Quantity(value=site.feed_amps, unit="A", digits=3),
         )
     hottest = max((rack.power_w for rack in racks if rack.cooling == "air"), default=0)
     if hottest > assumptions.rack_air_kw * 1000:
@@ -291,8 +292,26 @@ def _power_findings(
             power=Quantity(value=hottest / 1000, unit="kW", digits=3),
             limit=Quantity(value=assumptions.rack_air_kw, unit="kW", digits=3),
         )
-    if not site.feeds_redundant:
+    if racks and not site.feeds_redundant:
         note(Severity.WARNING, noop("One feed: if it fails, everything stops."), about="site.feeds_redundant")
+
+
+def _cord_finding(box: Box, assumptions: Assumptions, note: Note) -> None:
+    """After the loss of a feed, each cord that is left carries more."""
+    amps = box.watts / box.cords / assumptions.feed_volts
+    kind, most = ("C19", C19_AMPS) if box.c19 else ("C13", C13_AMPS)
+    if amps > most:
+        note(
+            Severity.WARNING,
+            noop(
+                "With one feed lost, each cord of {server} may carry {amps}; a {kind} outlet is made for {most}."
+            ),
+            noop("Ask the maker how the server limits itself then, or take a server with more supplies."),
+            server=box.label,
+            amps=Quantity(value=amps, unit="A", digits=3),
+            kind=kind,
+            most=Quantity(value=most, unit="A"),
+        )
 
 
 def _site_findings(plan: "SystemPlan", racks: Sequence[RackPlacement], site: Site, note: Note) -> None:
