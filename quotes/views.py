@@ -175,6 +175,19 @@ def proposal_json(request: HttpRequest, token: str) -> HttpResponse:
     return response
 
 
+@require_safe
+@private
+def proposal_sheet(request: HttpRequest, token: str, tier: str) -> HttpResponse:
+    """The site sheet of one of the proposals, in the visitor's language."""
+    draft = draft_or_404(request, token)
+    _assessment, found = proposed(draft)
+    wanted = _tier(tier)
+    if found is None or wanted is None or found.system(wanted) is None:
+        raise Http404
+    language = translation.get_language() or draft.language
+    return _pdf(services.site_sheet_for(found, wanted, language), "site-sheet.pdf")
+
+
 @require_http_methods(["GET", "HEAD", "POST"])
 @private
 def request_quote(request: HttpRequest, token: str, tier: str) -> HttpResponse:
@@ -239,9 +252,25 @@ def quote_pdf(request: HttpRequest, token: str) -> HttpResponse:
 
 
 def pdf_response(row: Quote) -> HttpResponse:
-    response = HttpResponse(services.pdf_of(row), content_type="application/pdf")
-    response.headers["Content-Disposition"] = f'inline; filename="{row.full_number or "preview"}.pdf"'
+    return _pdf(services.pdf_of(row), f"{row.full_number or 'preview'}.pdf")
+
+
+def _pdf(body: bytes, name: str) -> HttpResponse:
+    response = HttpResponse(body, content_type="application/pdf")
+    response.headers["Content-Disposition"] = f'inline; filename="{name}"'
     return response
+
+
+@require_safe
+@private
+def quote_sheet(request: HttpRequest, token: str) -> HttpResponse:
+    """The site sheet of a quote, in the quote's language. Gone with a quote that this version cannot read."""
+    row = quote_or_404(request, token)
+    try:
+        body = services.site_sheet_of(row)
+    except services.Unreadable as unreadable:
+        raise Http404 from unreadable
+    return _pdf(body, f"{row.full_number or 'preview'}-site-sheet.pdf")
 
 
 @require_safe

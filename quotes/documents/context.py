@@ -17,7 +17,8 @@ from quotes.documents import drawings
 from quotes.documents.answers import answers, asked
 from quotes.documents.assumed import assumed_answers
 from quotes.presentation.facts import LONG_HOURS, Column, speeds
-from quotes.presentation.proposal import READER, Stage, bill, proposal_page, steps_page
+from quotes.presentation.proposal import Stage, bill, proposal_page, steps_page
+from quotes.presentation.room import READER, watts
 from quotes.sizing.results import Economics, LoadOption
 from quotes.sizing.trace import Evidence, Figure, Severity
 
@@ -90,7 +91,6 @@ def document_context(document: IssuedDocument) -> dict[str, Any]:
         "rack_drawing": drawn(page["rack_drawing"]),
         "network_drawing": drawn(page["network_drawing"]),
         "growth": document.system.growth if _grows(document) else (),
-        "power": power_page(document),
         "answer": glued(formats.say(answer(document))),
         "cost_chart": cost_chart(document.system.economics),
         **printed_steps(document),
@@ -130,25 +130,6 @@ def address_lines(address: Address) -> list[str]:
         "" if address.country == "NL" else country,
     ]
     return [line for line in lines if line]
-
-
-def watts(value_w: float, digits: int = 3) -> str:
-    """`3,71 kW`, and `88 W` below a kilowatt."""
-    return (
-        formats.quantity(value_w, "W", 2)
-        if value_w < 1000
-        else formats.quantity(value_w / 1000, "kW", digits)
-    )
-
-
-def power_page(document: IssuedDocument) -> dict[str, str]:
-    """What the feeds and the cooling are sized for."""
-    power = document.system.candidate.system.power
-    return {
-        "wall": watts(power.wall_w),
-        "provision": watts(power.provision_w),
-        "expected": watts(power.expected_w),
-    }
 
 
 def answer(document: IssuedDocument) -> Message:

@@ -58,6 +58,8 @@ def _rack(rack: RackPlacement, number: int, x: float, y: float, words: Words) ->
         marks.append(text(x - 4, at + UNIT - 3, str(unit), size=8, anchor="end", colour="ink-quiet"))
         marks.append(line(left, at, left + FACE, at, "line", thick=0.5, dash="1 3"))
     for label, units, kind in rack.items:
+        if not units:  # a door behind the rack is not seen from the front
+            continue
         floor -= units * UNIT
         marks.append(_front(left, floor, units * UNIT, label, kind))
     facts = [words.amount(rack.power_w / 1000, "kW")]

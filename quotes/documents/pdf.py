@@ -15,6 +15,7 @@ from weasyprint.urls import URLFetcher, URLFetcherResponse
 from quotes.document_data import IssuedDocument
 from quotes.documents.context import document_context, in_accent
 from quotes.documents.fonts import FILES, WEIGHTS, common_letters
+from quotes.documents.sheet import Sheet, sheet_context
 
 SCHEME = "resource:"
 LOGO = "data:image/svg+xml;base64,"
@@ -73,13 +74,23 @@ def render_html(document: IssuedDocument) -> str:
 
 def render_pdf(document: IssuedDocument, **options: Any) -> bytes:
     """PDF/UA-1 with embedded fonts, in the document's language; equal documents give equal bytes."""
-    text = render_html(document)
+    return _printed(render_html(document), document.full_number or "preview", **options)
+
+
+def render_sheet(sheet: Sheet, **options: Any) -> bytes:
+    """The site sheet, printed like a quote."""
+    with override(sheet.language):
+        html = render_to_string("quotes/document/sheet.html", sheet_context(sheet))
+    return _printed(in_accent(html, sheet.accent), f"site {sheet.number}".strip(), **options)
+
+
+def _printed(text: str, identifier: str, **options: Any) -> bytes:
     with ONE_AT_A_TIME:
         files, fonts, sheets = press()
         html = HTML(string=text, base_url=SCHEME, url_fetcher=files)
         pdf: bytes = html.write_pdf(
             pdf_variant="pdf/ua-1",
-            pdf_identifier=(document.full_number or "preview").encode(),
+            pdf_identifier=identifier.encode(),
             font_config=fonts,
             stylesheets=sheets,
             **options,

@@ -1,7 +1,6 @@
 """The proposal page, and the same arrangement for paper."""
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence, Set
-from dataclasses import dataclass
 from decimal import Decimal
 from itertools import groupby
 from typing import Any, NamedTuple
@@ -16,9 +15,9 @@ from configurator.wizard.presets import load_title
 from configurator.workload import Workload
 from quotes.documents import drawings
 from quotes.documents.staircase import axis_name
-from quotes.documents.svg import Words
 from quotes.presentation.facts import Speed, columns, payback, speeds
 from quotes.presentation.names import COSTS, STAGES, cost_name, group_name, stage_name, tier_name
+from quotes.presentation.room import READER, room_page
 from quotes.pricing.lines import PricedLine, PricedSystem
 from quotes.proposal import Proposal
 from quotes.sizing.assumptions import Assumptions, described
@@ -31,16 +30,11 @@ from quotes.sizing.results import (
     Economics,
     GrowthPhase,
     LoadOption,
-    RackPlacement,
     Refusal,
     SizedSystem,
-    SystemBuild,
     Tier,
 )
 from quotes.sizing.trace import Figure
-
-READER = Words(say=formats.say, number=formats.quantity, unit=formats.unit_name)
-"""How drawings write: in the language that is active when they are drawn."""
 
 
 class Reason(NamedTuple):
@@ -91,18 +85,6 @@ class Year(NamedTuple):
     cloud_eur: float | None
 
 
-@dataclass(frozen=True, slots=True)
-class Rack:
-    """Racks that are alike."""
-
-    count: int
-    rack: RackPlacement
-
-    @property
-    def power_kw(self) -> float:
-        return self.rack.power_w / 1000
-
-
 class Assumed(NamedTuple):
     label: str
     value: str
@@ -127,11 +109,11 @@ def proposal_page(proposal: Proposal, tier: Tier | None = None) -> dict[str, Any
         "refused_count": len(sizing.refusals),
         "assumptions": assumptions(proposal.assumptions, sizing.assumptions_used, own),
         "own_figures": own,
-        **(system_page(chosen, proposal.prices[chosen.tier], sizing.workload) if chosen else {}),
+        **(system_page(chosen, proposal, proposal.prices[chosen.tier]) if chosen else {}),
     }
 
 
-def system_page(chosen: SizedSystem, price: PricedSystem, workload: Workload) -> dict[str, Any]:
+def system_page(chosen: SizedSystem, proposal: Proposal, price: PricedSystem) -> dict[str, Any]:
     """Template context of one system in full, for its three readers."""
     build = chosen.candidate.system
     return {
@@ -140,10 +122,10 @@ def system_page(chosen: SizedSystem, price: PricedSystem, workload: Workload) ->
         "totals": price.totals,
         **(money_page(chosen.economics) if chosen.economics else {}),
         **(steps_page(chosen) if chosen.cliff else {}),
-        **facility_page(build),
+        **room_page(build, proposal.assumptions),
         "loads": [_load(number, option) for number, option in enumerate(chosen.candidate.loads, 1)],
         "network_drawing": SafeString(drawings.network_topology(build, READER, key="network-drawing")),
-        "placement_drawing": placement_drawing(chosen, workload),
+        "placement_drawing": placement_drawing(chosen, proposal.sizing.workload),
     }
 
 
@@ -232,21 +214,6 @@ def _steps(cliff: CliffMap, growth: Sequence[GrowthPhase]) -> Iterator[Step]:
         names = [_("year %(year)s") % {"year": year} if year else _("now") for year in years]
         yield Step(amount_at(cliff.today, step.demand), step, ", ".join(names))
         before = step.demand
-
-
-# ── site ────────────────────────────────────────────────────────────────────────────────────────────────────────
-
-
-def facility_page(build: SystemBuild) -> dict[str, Any]:
-    """Power, heat, racks and their drawing."""
-    power = build.power
-    return {
-        "wall_kw": power.wall_w / 1000,
-        "provision_kw": power.provision_w / 1000,
-        "expected_kw": power.expected_w / 1000,
-        "racks": [Rack(len(list(alike)), rack) for rack, alike in groupby(build.racks)],
-        "rack_drawing": SafeString(drawings.rack_elevation(build.racks, READER, key="racks-drawing")),
-    }
 
 
 # ── why not, and on what it rests ───────────────────────────────────────────────────────────────────────────────

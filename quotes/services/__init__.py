@@ -20,7 +20,7 @@ from quotes.services.life import (
     withdraw,
 )
 from quotes.services.notices import Notice, mail_is_on, send_link, tell_customer, tell_seller
-from quotes.services.paper import document_of, pdf_of, xlsx_of
+from quotes.services.paper import document_of, pdf_of, site_sheet_for, site_sheet_of, xlsx_of
 from quotes.services.privacy import Erased, erase_contact, export_contact, purge
 from quotes.services.proposals import current_assumptions, proposal_for, vat_rate
 from quotes.services.refused import Refused, Unreadable
@@ -57,6 +57,8 @@ __all__ = [
     "revoke_link",
     "seller_sources",
     "send_link",
+    "site_sheet_for",
+    "site_sheet_of",
     "tell_customer",
     "tell_seller",
     "vat_rate",

@@ -11,6 +11,7 @@ from django.utils.translation import gettext as _
 from django.utils.translation import override
 
 from quotes.document_data import Address, CustomerCard, IssuedDocument, SellerCard, TermsCard
+from quotes.documents.sheet import Sheet, sheet_of
 from quotes.documents.spreadsheet import render_xlsx
 from quotes.models import Paper, Quote, QuoteStatus, Seller, TermsDocument
 from quotes.pricing.lines import priced
@@ -54,6 +55,37 @@ def pdf_of(quote: Quote) -> bytes:
 def xlsx_of(quote: Quote) -> bytes:
     """The price table of a quote as a spreadsheet, in the quote's language. Raises as `document_of` does."""
     return render_xlsx(document_of(quote))
+
+
+def site_sheet_of(quote: Quote) -> bytes:
+    """The site sheet of a quote as a PDF, with the figures it was issued with. Raises as `document_of` does."""
+    document = document_of(quote)
+    return _print_sheet(sheet_of(document))
+
+
+def site_sheet_for(proposal: Proposal, tier: Tier, language: str) -> bytes:
+    """The site sheet of one of the proposals as a PDF. Raises Refused when the proposal has no such tier."""
+    system = proposal.system(tier)
+    if system is None:
+        raise Refused(_("This proposal is no longer there. Look at the proposals again and choose one."))
+    seller = current_seller()
+    sheet = Sheet(
+        language=language,
+        title=proposal.sizing.workload.title or _("AI system"),
+        system=system,
+        assumptions=proposal.assumptions,
+        made_on=proposal.priced_on,
+        seller=seller.trade_name,
+        accent=seller.accent,
+    )
+    return _print_sheet(sheet)
+
+
+def _print_sheet(sheet: Sheet) -> bytes:
+    from quotes.documents.pdf import render_sheet  # noqa: PLC0415 — as in `render`
+
+    with override(sheet.language):
+        return render_sheet(sheet)
 
 
 def keep_paper(quote: Quote, kind: Paper.Kind) -> Paper:

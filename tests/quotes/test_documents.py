@@ -14,9 +14,10 @@ from pypdf.generic import ArrayObject, DictionaryObject, IndirectObject
 
 from configurator import formats
 from quotes.document_data import Address
-from quotes.documents.context import address_lines, document_context, glued, watts
+from quotes.documents.context import address_lines, document_context, glued
 from quotes.documents.pdf import OwnFiles, render_html, render_pdf
 from quotes.presentation.proposal import bill
+from quotes.presentation.room import watts
 from quotes.pricing.money import OfferMode
 from tests.quotes.conftest import sized
 from tests.quotes.samples import discounted, document, pages, pdf, preview, reader, words

@@ -157,7 +157,8 @@ def fits_per_rack(box: Box, limits: Limits) -> int:
 
 def server_box(plan: NodePlan, kind: str) -> Box:
     server = plan.server
-    supplies = ceil((server.psu_count or 0) / 2)
+    wired = ServerRole.RACK in server.roles  # a complete rack has no cords
+    supplies = 0 if wired else ceil((server.psu_count or 0) / 2)
     large = "C19" in server.inlet or "C20" in server.inlet
     return Box(
         label=server.name,
@@ -333,12 +334,9 @@ def _rack_plan(boxes: tuple[Box, ...], limits: Limits, own: bool, parts: Parts) 
         if not able:
             return _no_cooling(watts)
         unit = able[0]
-        if cooling == "liquid":
-            boxes = (
-                *boxes,
-                Box(unit.name, "cooling", unit.rack_units or 0, unit.max_power_w or 0, None, c13=1),
-            )
-            watts += unit.max_power_w or 0
+        units = (unit.rack_units or 0) if cooling == "liquid" else 0  # a door hangs behind the rack
+        boxes = (*boxes, Box(unit.name, "cooling", units, unit.max_power_w or 0, None, c13=1))
+        watts += unit.max_power_w or 0
     pairs = feed_pairs(boxes, limits)
     if own:
         return RackPlan(boxes, pairs, None, cooling)

@@ -48,7 +48,7 @@ def placements(plan: "SystemPlan", site: Site, assumptions: Assumptions) -> tupl
     return tuple(
         placement
         for rack, number in layout.racks
-        for placement in [_placement(rack, _wall_w(rack, plan, layout), layout, site, assumptions)] * number
+        for placement in [_placement(rack, plan, layout, site, assumptions)] * number
     )
 
 
@@ -67,30 +67,32 @@ def _wall_w(rack: RackPlan, plan: "SystemPlan", layout: Layout) -> float:
 
 
 def _placement(
-    plan: RackPlan, wall_w: float, layout: Layout, site: Site, assumptions: Assumptions
+    rack: RackPlan, plan: "SystemPlan", layout: Layout, site: Site, assumptions: Assumptions
 ) -> RackPlacement:
-    boxes = sorted(plan.boxes, key=lambda box: (BOTTOM_UP.index(box.kind), -box.units))
+    wall_w = _wall_w(rack, plan, layout)
+    boxes = sorted(rack.boxes, key=lambda box: (not box.units, BOTTOM_UP.index(box.kind), -box.units))
     known = all(box.kg is not None for box in boxes)
     kg = sum(box.kg or 0 for box in boxes)
     whole = layout.rack is None  # the rack is itself the article
     rack_kg = layout.rack.weight_kg if layout.rack else None
+    plugs = not whole and (bool(plan.node.server.inlet) or all(box.kind != "node" for box in boxes))
     sides = 3 - layout.feeds_per_pair  # on a single feed hang the cords of both
     return RackPlacement(
         units_total=layout.rack.rack_units if layout.rack else round(sum(box.units for box in boxes)),
         items=tuple((box.label, box.units, box.kind) for box in boxes),
-        power_w=plan.watts,
+        power_w=rack.watts,
         weight_kg=(kg if whole else kg + rack_kg if rack_kg is not None else None) if known else None,
         floor_kg_m2=floor_load_kg_m2(kg, layout.rack) if known and layout.rack else None,
-        cooling=plan.cooling,
+        cooling=rack.cooling,
         wall_w=wall_w,
         expected_w=wall_w * assumptions.load_factor_fraction,
-        feeds=plan.pairs * layout.feeds_per_pair,
-        amps_per_phase=busiest_phase_w(plan.boxes, plan.pairs * site.feed_phases, sides)
+        feeds=rack.pairs * layout.feeds_per_pair,
+        amps_per_phase=busiest_phase_w(rack.boxes, rack.pairs * site.feed_phases, sides)
         / assumptions.feed_volts,
-        c13=None if whole else sides * sum(box.c13 for box in boxes),
-        c19=None if whole else sides * sum(box.c19 for box in boxes),
-        airflow_m3_h=None if plan.cooling == "liquid" else airflow_m3_h(wall_w, assumptions),
-        water_l_min=None if plan.cooling == "air" else water_l_min(wall_w, assumptions),
+        c13=sides * sum(box.c13 for box in boxes) if plugs else None,
+        c19=sides * sum(box.c19 for box in boxes) if plugs else None,
+        airflow_m3_h=None if rack.cooling == "liquid" else airflow_m3_h(wall_w, assumptions),
+        water_l_min=None if rack.cooling == "air" else water_l_min(wall_w, assumptions),
     )
 
 
