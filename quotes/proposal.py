@@ -39,7 +39,7 @@ def propose(
     on: date,
     vat_rate_pct: Decimal,
     weigh_concessions: bool = False,
-    draw_cliffs: bool = False,
+    in_full: bool = False,
 ) -> Proposal:
     """Size `workload` against `catalog` and price the systems that come out. Infeasible is a normal answer.
 
@@ -53,7 +53,7 @@ def propose(
         knowledge,
         on=on,
         weigh_concessions=weigh_concessions,
-        draw_cliffs=draw_cliffs,
+        in_full=in_full,
     )
     if refused:
         sizing = sizing.model_copy(update={"findings": refused + sizing.findings})

@@ -17,7 +17,8 @@ from quotes.documents import drawings
 from quotes.documents.answers import answers, asked
 from quotes.documents.assumed import assumed_answers
 from quotes.presentation.facts import LONG_HOURS, Column, speeds
-from quotes.presentation.proposal import Stage, bill, proposal_page, steps_page
+from quotes.presentation.outlook import steps_page, swings_page
+from quotes.presentation.proposal import Stage, bill, proposal_page
 from quotes.presentation.room import READER, watts
 from quotes.sizing.results import Economics, LoadOption
 from quotes.sizing.trace import Evidence, Figure, Severity
@@ -94,6 +95,7 @@ def document_context(document: IssuedDocument) -> dict[str, Any]:
         "answer": glued(formats.say(answer(document))),
         "cost_chart": cost_chart(document.system.economics),
         **printed_steps(document),
+        **printed_swings(document),
         "findings": [found for found in document.proposal.sizing.findings if found.severity != Severity.INFO],
         "notes": [found for found in document.proposal.sizing.findings if found.severity == Severity.INFO],
         "comparison": comparison(page["columns"], document),
@@ -310,6 +312,12 @@ def printed_steps(document: IssuedDocument) -> dict[str, Any]:
     """The staircase of price over demand, over the whole column."""
     page = steps_page(document.system, COLUMN)
     return page and {**page, "steps_drawing": drawn(page["steps_drawing"])}
+
+
+def printed_swings(document: IssuedDocument) -> dict[str, Any]:
+    """What moves the outcome most, over the whole column."""
+    page = swings_page(document.system, COLUMN)
+    return page and {**page, "tornado_drawing": drawn(page["tornado_drawing"])}
 
 
 def refused(stages: Iterable[Stage]) -> list[tuple[str, list[Alike]]]:

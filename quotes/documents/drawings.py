@@ -11,6 +11,7 @@ from catalog.quantity import Message, Quantity, noop
 from quotes.documents.charts import cost_curve, interval_bar, memory_bar
 from quotes.documents.staircase import staircase
 from quotes.documents.svg import ENGLISH, SMALL, Words, clip, drawing, hatch, line, rect, text
+from quotes.documents.tornado_chart import end_name, tornado_chart
 from quotes.sizing.hardware.placing import Seat, Shape
 from quotes.sizing.results import RackPlacement, SystemBuild
 
@@ -314,10 +315,12 @@ __all__ = [
     "ENGLISH",
     "Words",
     "cost_curve",
+    "end_name",
     "interval_bar",
     "memory_bar",
     "network_topology",
     "placement_map",
     "rack_elevation",
     "staircase",
+    "tornado_chart",
 ]

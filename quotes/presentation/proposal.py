@@ -1,6 +1,6 @@
 """The proposal page, and the same arrangement for paper."""
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence, Set
+from collections.abc import Iterable, Iterator, Mapping, Set
 from decimal import Decimal
 from itertools import groupby
 from typing import Any, NamedTuple
@@ -14,21 +14,17 @@ from configurator import formats
 from configurator.wizard.presets import load_title
 from configurator.workload import Workload
 from quotes.documents import drawings
-from quotes.documents.staircase import axis_name
 from quotes.presentation.facts import Speed, columns, payback, speeds
 from quotes.presentation.names import COSTS, STAGES, cost_name, group_name, stage_name, tier_name
+from quotes.presentation.outlook import steps_page, swings_page
 from quotes.presentation.room import READER, room_page
 from quotes.pricing.lines import PricedLine, PricedSystem
 from quotes.proposal import Proposal
 from quotes.sizing.assumptions import Assumptions, described
 from quotes.sizing.candidates import accelerators_needed
-from quotes.sizing.cliff import amount_at
 from quotes.sizing.hardware.placing import Shape, seat
 from quotes.sizing.results import (
-    CliffMap,
-    CliffStep,
     Economics,
-    GrowthPhase,
     LoadOption,
     Refusal,
     SizedSystem,
@@ -67,14 +63,6 @@ class Load(NamedTuple):
     name: str
     speeds: tuple[Speed, ...]
     figures: tuple[tuple[str, Figure], ...]  # with an id that no other figure on the page has
-
-
-class Step(NamedTuple):
-    """A row of the table behind the staircase: the most that one system carries."""
-
-    most: Quantity
-    system: CliffStep
-    when: str  # the years in which the demand is on this step
 
 
 class Year(NamedTuple):
@@ -121,7 +109,8 @@ def system_page(chosen: SizedSystem, proposal: Proposal, price: PricedSystem) ->
         "bill": bill(price),
         "totals": price.totals,
         **(money_page(chosen.economics) if chosen.economics else {}),
-        **(steps_page(chosen) if chosen.cliff else {}),
+        **steps_page(chosen),
+        **swings_page(chosen),
         **room_page(build, proposal.assumptions),
         "loads": [_load(number, option) for number, option in enumerate(chosen.candidate.loads, 1)],
         "network_drawing": SafeString(drawings.network_topology(build, READER, key="network-drawing")),
@@ -188,32 +177,6 @@ def _years(money: Economics) -> Iterator[Year]:
         if month % 12 == 0:
             cloud = curve.cloud_eur[index] if curve.cloud_eur else None
             yield Year(month // 12, curve.own_eur[index], cloud)
-
-
-def steps_page(chosen: SizedSystem, width: float = 720) -> dict[str, Any]:
-    """What this system costs for more and for fewer users, with the table behind the drawing."""
-    cliff = chosen.cliff
-    if cliff is None:
-        return {}
-    return {
-        "steps": list(_steps(cliff, chosen.growth)),
-        "steps_unit": axis_name(cliff, READER),
-        "steps_words": cliff.words,
-        "steps_drawing": SafeString(
-            drawings.staircase(
-                cliff, chosen.candidate, chosen.growth, READER, key="steps-drawing", width=width
-            )
-        ),
-    }
-
-
-def _steps(cliff: CliffMap, growth: Sequence[GrowthPhase]) -> Iterator[Step]:
-    before = 0.0
-    for step in cliff.steps:
-        years = [phase.year for phase in growth if before < phase.demand_factor <= step.demand]
-        names = [_("year %(year)s") % {"year": year} if year else _("now") for year in years]
-        yield Step(amount_at(cliff.today, step.demand), step, ", ".join(names))
-        before = step.demand
 
 
 # ── why not, and on what it rests ───────────────────────────────────────────────────────────────────────────────

@@ -102,7 +102,7 @@ def _proposal(
     on: date,
     vat_rate_pct: Decimal,
     weigh: bool,
-    draw_cliffs: bool,
+    in_full: bool,
 ) -> Proposal:
     return propose(
         Workload.model_validate_json(workload),
@@ -112,5 +112,5 @@ def _proposal(
         on=on,
         vat_rate_pct=vat_rate_pct,
         weigh_concessions=weigh,
-        draw_cliffs=draw_cliffs,
+        in_full=in_full,
     )

@@ -25,7 +25,8 @@ from quotes.sizing.knowledge import Knowledge
 from quotes.sizing.loads import OptionTable, UnknownModel, explained, option_table, parts
 from quotes.sizing.money.budget import budget_advice
 from quotes.sizing.money.economics import economics, energy_eur_per_year, growth_phases
-from quotes.sizing.results import Candidate, CliffMap, LoadOption, Refusal, SizedSystem, Sizing, Tier
+from quotes.sizing.money.tornado import Case, tornado
+from quotes.sizing.results import Candidate, CliffMap, LoadOption, Refusal, SizedSystem, Sizing, Tier, Tornado
 from quotes.sizing.trace import Finding, Severity
 
 
@@ -37,14 +38,14 @@ def size(
     *,
     on: date,
     weigh_concessions: bool = False,
-    draw_cliffs: bool = False,
+    in_full: bool = False,
 ) -> Sizing:
     """Every legal system in the catalog, weighed; at most three proposed; each other accelerator refused with a reason.
 
     Guarantees: pure and deterministic for equal arguments; each accelerator of the catalog is either in a proposal or
     in `refusals`; a hard limit of the site is never exceeded. With `weigh_concessions` a budget that does not reach is
     answered with the smallest wish to relax, at the cost of up to `budget.CALLS_MAX` further searches. With
-    `draw_cliffs` each system says what it would cost for more and for fewer users.
+    `in_full` each system says what it would cost for more and for fewer users, and what moves its cost most.
     """
     servers = servers_for(catalog)
     goals = choosing.targets(workload, assumptions)
@@ -74,7 +75,7 @@ def size(
     def price_of(relaxed: Workload) -> Decimal | None:
         return _cheapest(relaxed, catalog, assumptions, knowledge)
 
-    context = _Context(workload, catalog, assumptions, knowledge, on, tables, draw_cliffs)
+    context = _Context(workload, catalog, assumptions, knowledge, on, tables, in_full)
     systems = _finish(chosen, context)
     proposed = {system.candidate.accelerator for system in systems}
     return Sizing(
@@ -104,10 +105,10 @@ class _Context:
         knowledge: Knowledge,
         on: date,
         tables: Sequence[OptionTable],
-        draw_cliffs: bool,
+        in_full: bool,
     ) -> None:
         self.workload, self.catalog, self.assumptions = workload, catalog, assumptions
-        self.knowledge, self.on, self.tables, self.draw_cliffs = knowledge, on, tables, draw_cliffs
+        self.knowledge, self.on, self.tables, self.in_full = knowledge, on, tables, in_full
         self.servers = {server.sku: server for server in catalog.servers}
         self.parts = {part.name: part for part in parts(workload)}
 
@@ -195,6 +196,7 @@ def _finish(chosen: Mapping[Tier, Draft], context: _Context) -> tuple[SizedSyste
                 candidate=candidate,
                 economics=money,
                 growth=growth_phases(candidate, context.workload, context.assumptions),
+                tornado=_tornado(candidate, context),
                 cliff=_cliff(candidate, context),
                 pros=choosing.pros(draft, everyone, context.workload, tier is recommended),
                 cons=choosing.cons(draft, everyone),
@@ -204,8 +206,17 @@ def _finish(chosen: Mapping[Tier, Draft], context: _Context) -> tuple[SizedSyste
     return tuple(systems)
 
 
+def _tornado(candidate: Candidate, context: _Context) -> Tornado | None:
+    if not context.in_full:
+        return None
+    options = _smallest_options(context.catalog, context.tables)
+    return tornado(
+        Case(candidate, context.workload, context.catalog, context.assumptions, context.on, options)
+    )
+
+
 def _cliff(candidate: Candidate, context: _Context) -> CliffMap | None:
-    if not context.draw_cliffs:
+    if not context.in_full:
         return None
     return cliff_map(candidate, context.workload, context.catalog, context.assumptions, context.knowledge)
 

@@ -365,6 +365,34 @@ class CliffMap(Frozen):
     words: tuple[Message, ...] = ()  # what stays the same, and the next step
 
 
+class Swing(Frozen):
+    """One input at the lower and at the upper end of its band, and the outcome there."""
+
+    key: str
+    label: Message
+    low: Quantity
+    high: Quantity
+    low_eur: float
+    high_eur: float
+    low_month: float | None = None  # break-even; None = not within the horizon
+    high_month: float | None = None
+
+    @property
+    def width_eur(self) -> float:
+        return abs(self.high_eur - self.low_eur)
+
+
+class Tornado(Frozen):
+    """What moves the outcome, widest first. One input moves at a time; the others stay."""
+
+    compares: bool  # True: euro that owning saves over the horizon; False: euro that owning costs a month
+    base_eur: float
+    base_month: float | None = None
+    years: int
+    swings: tuple[Swing, ...]
+    words: tuple[Message, ...] = ()
+
+
 class GrowthPhase(Frozen):
     year: int
     demand_factor: float
@@ -403,6 +431,7 @@ class SizedSystem(Frozen):
     candidate: Candidate
     economics: Economics | None = None
     growth: tuple[GrowthPhase, ...] = ()
+    tornado: Tornado | None = None  # only in a proposal that was worked out in full
     cliff: CliffMap | None = None  # only in a proposal that was worked out in full
     pros: tuple[Message, ...] = ()
     cons: tuple[Message, ...] = ()

@@ -78,13 +78,14 @@ def searches() -> list[Measured]:
 
 
 def money() -> list[Measured]:
-    """What a proposal adds in full: cost over time with its bands, and the price of other demands, per scenario."""
+    """What a proposal adds in full, per scenario: cost over time with its bands, what moves it, other demands."""
     from catalog.seed import seed_snapshot
     from quotes.sizing.assumptions import Assumptions
     from quotes.sizing.cliff import cliff_map
     from quotes.sizing.engine import cloud_options, size
     from quotes.sizing.knowledge import shipped
     from quotes.sizing.money.economics import economics
+    from quotes.sizing.money.tornado import Case, tornado
     from tests.scenarios import SCENARIOS, load_workload
 
     catalog, knowledge, assumptions = seed_snapshot(ON), shipped(), Assumptions()
@@ -105,6 +106,7 @@ def money() -> list[Measured]:
                 on=ON,
                 cloud_options=rented,
             )
+            tornado(Case(candidate, workload, catalog, assumptions, ON, rented))
             cliff_map(candidate, workload, catalog, assumptions, knowledge)
 
         rows.append(measure(f"money and steps: {name}", 150, both))

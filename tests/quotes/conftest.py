@@ -62,7 +62,7 @@ def sized(name: str) -> Proposal:
         shipped(),
         on=DAY,
         vat_rate_pct=Decimal(21),
-        draw_cliffs=True,
+        in_full=True,
     )
 
 

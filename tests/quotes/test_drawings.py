@@ -24,8 +24,10 @@ from quotes.documents.drawings import (
     placement_map,
     rack_elevation,
     staircase,
+    tornado_chart,
 )
 from quotes.documents.svg import clip, nice_ticks
+from quotes.documents.tornado_chart import spread_ticks
 from quotes.sizing.hardware.compose import build_system
 from quotes.sizing.hardware.placing import Shape, seat
 from quotes.sizing.results import (
@@ -35,7 +37,9 @@ from quotes.sizing.results import (
     GrowthPhase,
     MemoryBreakdown,
     RackPlacement,
+    Swing,
     SystemBuild,
+    Tornado,
 )
 from tests.sizing.hardware import ASSUMPTIONS, named, seed, serving, train, training
 from tests.sizing.money import candidate, load
@@ -75,6 +79,29 @@ STEPS = CliffMap(
     ),
     words=(Message.of("One more server above 420 people."),),
 )
+SWINGS = Tornado(
+    compares=True,
+    base_eur=-20_000,
+    years=3,
+    swings=(
+        Swing(
+            key="cloud_price",
+            label=Message.of("Price of the cloud"),
+            low=Quantity(value=-25, unit="%"),
+            high=Quantity(value=25, unit="%"),
+            low_eur=-90_000,
+            high_eur=50_000,
+        ),
+        Swing(
+            key="horizon",
+            label=Message.of("Years of use"),
+            low=Quantity(value=2, unit="years"),
+            high=Quantity(value=4, unit="years"),
+            low_eur=-22_000,
+            high_eur=-25_000,
+        ),
+    ),
+)
 YEARS = tuple(
     GrowthPhase(year=year, demand_factor=1.3**year, gpus=4, nodes=1, note=Message.of("–"))
     for year in range(4)
@@ -105,6 +132,7 @@ DRAWINGS = {
     "cost": cost_curve(CURVE, 21.5, (17, 29)),
     "staircase": staircase(STEPS, HAVE, YEARS),
     "staircase that ends": staircase(STEPS.model_copy(update={"last": Message.of("full")}), HAVE, key="ends"),
+    "tornado": tornado_chart(SWINGS),
     "own cost only": cost_curve(CURVE.model_copy(update={"cloud_eur": ()}), key="own"),
     "placement": placement_map(seats(), Shape(3, 8)),
     "promise kept": interval_bar(0.9, 1.8, 2.0, unit="s", less_is_better=True, key="kept"),
@@ -326,3 +354,28 @@ def test_the_staircase_says_its_steps_and_marks_today_and_the_years() -> None:
 def test_a_staircase_that_ends_says_so() -> None:
     assert "not possible beyond this" in DRAWINGS["staircase that ends"]
     assert "not possible beyond this" not in DRAWINGS["staircase"]
+
+
+# ── what moves the outcome ──────────────────────────────────────────────────────────────────────────────────────
+
+
+def test_the_tornado_names_every_input_and_both_its_ends() -> None:
+    shown = [node.text for node in ElementTree.fromstring(DRAWINGS["tornado"]).iter(f"{SVG}text")]  # noqa: S314
+    assert {"Price of the cloud", "−25 %", "+25 %", "Years of use"} <= set(shown)
+    assert "owning and renting cost the same" in shown
+    assert "2 years, 4 years" in shown, "both ends lie on one side of the outcome"
+
+
+def test_the_two_ends_differ_without_colour() -> None:
+    one = SWINGS.model_copy(update={"swings": SWINGS.swings[:1]})
+    boxes = re.findall(r"<rect [^>]*fill=\"([^\"]*)\"", tornado_chart(one))
+    assert len(set(boxes)) == 2
+    assert tornado_chart(one).count("<line") > 8, "the upper end is hatched"
+
+
+@given(low=st.floats(-1e7, 1e7), width=st.floats(1, 1e7))
+def test_ticks_cover_both_sides_of_zero(low: float, width: float) -> None:
+    ticks = spread_ticks(low, low + width)
+    assert ticks[0] <= low + 1e-6 * abs(low)
+    assert ticks[-1] >= (low + width) * (1 - 1e-9) - 1e-6
+    assert 2 <= len(ticks) <= 8

@@ -26,7 +26,7 @@ EDGE = 0.015  # of a demand: a search interpolates its own measurements of load 
 
 @cache
 def systems(name: str) -> tuple[SizedSystem, ...]:
-    return size(load_workload(name), seed(), ASSUMPTIONS, shipped(), on=DAY, draw_cliffs=True).systems
+    return size(load_workload(name), seed(), ASSUMPTIONS, shipped(), on=DAY, in_full=True).systems
 
 
 def only(system: SizedSystem) -> CatalogSnapshot:

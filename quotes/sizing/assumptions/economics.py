@@ -232,6 +232,60 @@ class EconomicAssumptions(Frozen):
         source=noop("own planning value"),
         group="use",
     )
+    administration_band_pct: float = assume(
+        50,
+        unit="%",
+        low=0,
+        high=100,
+        label=noop("Uncertainty of the hours of administration, either way"),
+        source=noop("own planning value: 4–10 hours a month for a server of 6"),
+        group="people",
+    )
+    pue_band: float = assume(
+        0.2,
+        unit="",
+        low=0,
+        high=1,
+        label=noop("Uncertainty of the energy for cooling (PUE), either way"),
+        source=noop("planning guide of September 2026: small sites 1.4–1.6, data centres 1.2–1.5"),
+        group="energy",
+    )
+    residual_band_points: float = assume(
+        10,
+        unit="%",
+        low=0,
+        high=60,
+        label=noop("Uncertainty of the residual value, points either way"),
+        source=noop("planning value 0–20 % after four years"),
+        group="upkeep",
+    )
+    capital_band_points: float = assume(
+        2,
+        unit="%",
+        low=0,
+        high=20,
+        label=noop("Uncertainty of the cost of capital, points either way"),
+        source=noop("own planning value"),
+        group="financing",
+    )
+    housing_band_pct: float = assume(
+        25,
+        unit="%",
+        low=0,
+        high=100,
+        label=noop("Uncertainty of the price of housing, either way"),
+        source=noop("published indications run from EUR 150 to 450"),
+        group="housing",
+    )
+    horizon_band_years: float = assume(
+        1,
+        unit="years",
+        low=0,
+        high=4,
+        label=noop("Years of use more or fewer than planned"),
+        source=noop("own planning value: hardware of this kind is replaced after three to five years"),
+        group="use",
+    )
     office_hours_per_week: float = assume(
         45,
         unit="h",
