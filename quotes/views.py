@@ -19,7 +19,9 @@ from configurator.models import Draft
 from configurator.wizard.answers import Assessment, assess, merged
 from quotes import services
 from quotes.cost_form import CostForm, reset
+from quotes.documents.launch import archive, content
 from quotes.forms import AcceptForm, ContactForm, DeclineForm
+from quotes.launch import LaunchPlan, launch_plan
 from quotes.models import Quote, QuoteStatus
 from quotes.presentation.estimate import estimate_panel
 from quotes.presentation.proposal import proposal_page
@@ -188,6 +190,46 @@ def proposal_sheet(request: HttpRequest, token: str, tier: str) -> HttpResponse:
     return _pdf(services.site_sheet_for(found, wanted, language), "site-sheet.pdf")
 
 
+ZIP = "application/zip"
+
+
+@require_safe
+@private
+def launch_archive(request: HttpRequest, token: str, tier: str) -> HttpResponse:
+    """Start commands of one proposal: every file of every load, with directions."""
+    _assessment, found = proposed(draft_or_404(request, token))
+    return _archive(_plan(found, tier), found.sizing.workload.title if found else "")
+
+
+@require_safe
+@private
+def launch_file(request: HttpRequest, token: str, tier: str, folder: str, name: str) -> HttpResponse:
+    """One file of one load."""
+    _assessment, found = proposed(draft_or_404(request, token))
+    loads = {load.folder: load for load in _plan(found, tier).loads}
+    files = {file.name: file for file in loads[folder].files} if folder in loads else {}
+    if name not in files:
+        raise Http404
+    response = HttpResponse(content(files[name]), content_type="text/plain; charset=utf-8")
+    response.headers["Content-Disposition"] = f'attachment; filename="{name}"'
+    return response
+
+
+def _plan(found: Proposal | None, tier: str) -> LaunchPlan:
+    system = found.system(Tier(tier)) if found and tier in set(Tier) else None
+    if found is None or system is None:
+        raise Http404
+    return launch_plan(system, found.sizing.workload)
+
+
+def _archive(plan: LaunchPlan, title: str) -> HttpResponse:
+    if not plan.loads:
+        raise Http404
+    response = HttpResponse(archive(plan, title), content_type=ZIP)
+    response.headers["Content-Disposition"] = 'attachment; filename="ready-to-run.zip"'
+    return response
+
+
 @require_http_methods(["GET", "HEAD", "POST"])
 @private
 def request_quote(request: HttpRequest, token: str, tier: str) -> HttpResponse:
@@ -284,6 +326,21 @@ def xlsx_response(row: Quote) -> HttpResponse:
     response = HttpResponse(services.xlsx_of(row), content_type=XLSX)
     response.headers["Content-Disposition"] = f'attachment; filename="{row.full_number or "preview"}.xlsx"'
     return response
+
+
+@require_safe
+@private
+def quote_launch(request: HttpRequest, token: str) -> HttpResponse:
+    """Start commands of the system as it was quoted, from the frozen proposal, in the quote's language."""
+    row = quote_or_404(request, token)
+    if not row.issued_at:
+        raise Http404
+    try:
+        document = services.document_of(row)
+    except services.Unreadable as unreadable:
+        raise Http404 from unreadable
+    with translation.override(document.language):
+        return _archive(launch_plan(document.system, document.proposal.sizing.workload), row.title)
 
 
 @require_POST

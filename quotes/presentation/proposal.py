@@ -14,6 +14,8 @@ from configurator import formats
 from configurator.wizard.presets import load_title
 from configurator.workload import Workload
 from quotes.documents import drawings
+from quotes.documents.launch import shown
+from quotes.launch import launch_plan
 from quotes.presentation.facts import Speed, columns, payback, speeds
 from quotes.presentation.names import COSTS, STAGES, cost_name, group_name, stage_name, tier_name
 from quotes.presentation.outlook import steps_page, swings_page
@@ -98,6 +100,7 @@ def proposal_page(proposal: Proposal, tier: Tier | None = None) -> dict[str, Any
         "assumptions": assumptions(proposal.assumptions, sizing.assumptions_used, own),
         "own_figures": own,
         **(system_page(chosen, proposal, proposal.prices[chosen.tier]) if chosen else {}),
+        "launches": shown(launch_plan(chosen, sizing.workload)) if chosen else [],
     }
 
 

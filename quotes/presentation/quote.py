@@ -6,6 +6,7 @@ from typing import Any
 from django.utils import timezone
 
 from quotes import services
+from quotes.launch import launch_plan
 from quotes.models import Quote, QuoteStatus
 from quotes.presentation.proposal import bill
 
@@ -26,6 +27,11 @@ def quote_page(quote: Quote, now: datetime) -> dict[str, Any]:
         "document": document,
         "bill": bill(document.prices) if document else [],
         "totals": document.prices.totals if document else None,
+        "can_launch": bool(
+            quote.issued_at
+            and document
+            and launch_plan(document.system, document.proposal.sizing.workload).loads
+        ),
         "status": QuoteStatus.EXPIRED if expired else QuoteStatus(quote.status),
         "is_open": quote.status == QuoteStatus.ISSUED and not expired,
         "issued_on": timezone.localdate(quote.issued_at) if quote.issued_at else None,

@@ -4,13 +4,22 @@ from collections.abc import Mapping, Sequence
 
 from catalog.quantity import Message, noop
 from catalog.specs import AcceleratorSpec, CatalogSnapshot, ModelArchitecture
-from configurator.workload import Job, LanguageService, LanguageTraining, RateService, Service, Workload
-from quotes.sizing.architecture import resolve
+from configurator.workload import (
+    Job,
+    LanguageService,
+    LanguageTraining,
+    RateService,
+    RateTraining,
+    Service,
+    Workload,
+)
+from quotes.sizing.architecture import FORMATS, resolve
 from quotes.sizing.assumptions import Assumptions
 from quotes.sizing.knowledge import Knowledge
 from quotes.sizing.rates import explain_rates, rate_service_options, rate_training_options
-from quotes.sizing.results import LoadOption, Refusal
+from quotes.sizing.results import LoadOption, ModelToRun, Refusal
 from quotes.sizing.serving import explain_serving, serving_options
+from quotes.sizing.serving.layouts import kv_format_for
 from quotes.sizing.training import explain_training, training_options
 
 type OptionTable = Mapping[str, tuple[LoadOption, ...] | Refusal]
@@ -83,16 +92,49 @@ def explained(
     assumptions: Assumptions,
     knowledge: Knowledge,
 ) -> LoadOption:
-    """`option` with its figures, computed by the functions that chose it."""
+    """`option` with its figures, computed by the functions that chose it, and with what its start command names."""
+    option = option.model_copy(update={"stack": _stack(accelerator)})
+    if isinstance(part, RateService | RateTraining):
+        return explain_rates(option, part, accelerator, assumptions, knowledge.rates)
+    architecture = _architecture(part, catalog)
+    option = option.model_copy(update={"model": _model_to_run(part, architecture)})
     if isinstance(part, LanguageService):
-        return explain_serving(
-            option, part, _architecture(part, catalog), accelerator, assumptions, knowledge.serving
-        )
-    if isinstance(part, LanguageTraining):
-        return explain_training(
-            option, part, _architecture(part, catalog), accelerator, assumptions, knowledge.training
-        )
-    return explain_rates(option, part, accelerator, assumptions, knowledge.rates)
+        return explain_serving(option, part, architecture, accelerator, assumptions, knowledge.serving)
+    return explain_training(option, part, architecture, accelerator, assumptions, knowledge.training)
+
+
+_STACKS = ("cuda", "rocm", "gaudi", "oneapi")  # that start commands are known for
+
+
+def _stack(accelerator: AcceleratorSpec) -> str:
+    return next((stack for stack in _STACKS if stack in accelerator.software_stack), "")
+
+
+def _model_to_run(part: LanguageService | LanguageTraining, arch: ModelArchitecture) -> ModelToRun:
+    named = part.model.params_b is None and arch.key != "custom"
+    engine = part.engine if isinstance(part, LanguageService) else ""
+    native = FORMATS.get(arch.native_format, FORMATS["bf16"])
+    return ModelToRun(
+        hub_id=arch.key if named else "",
+        checkpoint_format=native.key,
+        # Models with indexed sparse attention are published for an 8-bit cache.
+        cache_format="fp8" if arch.sparse_top_k else kv_format_for("auto", engine, native),
+        licence=arch.licence,
+        experts=arch.is_moe,
+        latent_attention=arch.is_mla,
+        shape=_plain_shape(arch),
+    )
+
+
+def _plain_shape(arch: ModelArchitecture) -> dict[str, int]:
+    """Dimensions of a dense model of the usual build; empty for every other."""
+    unusual = (
+        arch.is_moe or arch.is_mla or arch.sliding_layers or arch.linear_layers or arch.attentionless_layers
+    )
+    if unusual or not arch.standard_structure or not arch.gated_feed_forward:
+        return {}
+    names = ("layers", "hidden", "feed_forward", "query_heads", "kv_heads", "head_dim", "vocabulary")
+    return {name: getattr(arch, name) for name in names} | {"tied_embeddings": int(arch.tied_embeddings)}
 
 
 def _architecture(part: LanguageService | LanguageTraining, catalog: CatalogSnapshot) -> ModelArchitecture:

@@ -96,6 +96,30 @@ class TrainingRecipe(Frozen):
     recompute: Literal["none", "selective", "full"] = "none"  # of activations, in the backward pass
     loss: Literal["eager", "chunked"] = "eager"
     optimizer: str = ""
+    step_sequences: float = 0  # per optimiser step, all GPUs together; 0: not kept
+
+
+class EngineSettings(Frozen):
+    """What the serving engine must be told to run as it was sized. Counts hold for one GPU's scheduler: with
+    data-parallel attention each rank has its own."""
+
+    memory_fraction: float  # of all memory, or (TensorRT-LLM) of what loading leaves
+    context_tokens: int  # longest request
+    step_tokens: int  # computed in one step at most
+    sequences: int  # that run together at most
+    draft_tokens: float = 0  # guessed ahead per step
+
+
+class ModelToRun(Frozen):
+    """The language model of a load as its publisher names it, and what of it decides how it is started."""
+
+    hub_id: str = ""  # empty: only a size or an own config is known
+    checkpoint_format: str = "bf16"
+    cache_format: str = "bf16"  # that engines choose for this checkpoint by themselves
+    licence: str = ""
+    experts: bool = False
+    latent_attention: bool = False
+    shape: Mapping[str, int] = Field(default_factory=dict)  # of a plain dense model, to train it from nothing
 
 
 class LoadOption(Frozen):
@@ -110,6 +134,9 @@ class LoadOption(Frozen):
     engine: str = ""
     rate_unit: str = "items/s"  # what a rate service does a second: images/s, pairs/s …
     recipe: TrainingRecipe | None = None  # training of language models only
+    settings: EngineSettings | None = None  # serving of language models only
+    model: ModelToRun | None = None  # language models, of the chosen option only
+    stack: str = ""  # software of the accelerator: cuda, rocm …; of the chosen option only
     gpus_per_replica: int = Field(ge=1)
     replicas: int = Field(ge=1)  # spare included
     spare_replicas: int = 0

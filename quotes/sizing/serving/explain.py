@@ -13,7 +13,7 @@ from quotes.sizing.serving.evidence import Run, badge_for, nearest_evidence
 from quotes.sizing.serving.fleet import Fleet, Memory, fleet_of, memory_of_ways, run_of
 from quotes.sizing.serving.intervals import Interval
 from quotes.sizing.serving.layouts import Way
-from quotes.sizing.serving.memory import LARGE_GPU_GIB, EngineMemory, Pool, Split, engine_memory, graphs_gib
+from quotes.sizing.serving.memory import EngineMemory, Pool, Split, engine_memory, graphs_gib, planned_batch
 from quotes.sizing.serving.options import estimate, interpolates, spare_replicas
 from quotes.sizing.serving.speed import Served, Targets, largest_load, serve
 from quotes.sizing.trace import Badge, Figure, Input
@@ -86,8 +86,7 @@ def _memory_figures(
     weights = float(budget.weights_gib[0])
     split = Split(way.tp, 1, way.dp, linked=bool(accelerator.link_gb_s))
     reported = float(accelerator.memory_gib or 0)
-    batch = 1.0 if reported >= LARGE_GPU_GIB else engine.small_gpu_fraction
-    tokens, sequences = engine.batched_tokens * batch, engine.sampled_sequences * batch
+    tokens, sequences = (float(count) for count in planned_batch(engine, reported))
     collectives = engine.collectives_gib if way.gpus > 1 and split.linked else 0.0
     share_key = {
         Pool.SHARE_OF_TOTAL: "memory_utilisation_fraction",

@@ -32,6 +32,7 @@ from quotes.sizing.serving.memory import (
     kv_gib_of_sequence,
     largest_context_tokens,
     memory_budget,
+    planned_batch,
 )
 from quotes.sizing.serving.model_shape import ModelShape, model_shape
 
@@ -46,7 +47,8 @@ class Memory:
     needed_gib: Values  # one request of the longest length
     mean_gib: Values  # one request of the usual length at its end
     half_gib: Values  # one request halfway through its answer
-    capacity: Values  # usual requests per replica
+    capacity: Values  # usual requests per replica: that the cache holds and the engine runs together
+    seats: Values  # requests per replica that the engine runs together, whatever the cache holds
     largest_context: Values
 
 
@@ -106,9 +108,10 @@ def memory_of_ways(
             kv_gib_of_sequence(arch, halfway, width, split, engine),
             kv_capacity_sequences(arch, usual, width, split, pool * occupancy, engine),
             largest_context_tokens(arch, width, split, pool, engine),
-            np.zeros(len(numbers)),
+            planned_batch(engine, reported)[1] * split.dp,
         )
-    return Memory(MemoryBudget(*columns[:6]), *columns[6:11])
+    needed, mean, half, cached, context, seats = columns[6:]
+    return Memory(MemoryBudget(*columns[:6]), needed, mean, half, np.minimum(cached, seats), seats, context)
 
 
 def fleet_of(

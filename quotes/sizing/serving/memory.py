@@ -141,6 +141,14 @@ def expert_padding(arch: ModelArchitecture, form: WeightFormat, tp: Numbers) -> 
     return np.asarray(wide * (np.ceil(hidden / PADDED_HIDDEN) * PADDED_HIDDEN / hidden), float)
 
 
+def planned_batch(engine: EngineMemory, reported_gib: Numbers) -> tuple[Values, Values]:
+    """Tokens computed in one step, and sequences that run together, on a GPU of that size."""
+    share = np.where(np.asarray(reported_gib, float) < LARGE_GPU_GIB, engine.small_gpu_fraction, 1.0)
+    return np.maximum(np.floor(engine.batched_tokens * share), 1.0), np.maximum(
+        np.floor(engine.sampled_sequences * share), 1.0
+    )
+
+
 def activations_gib(
     arch: ModelArchitecture,
     engine: EngineMemory,
@@ -153,12 +161,11 @@ def activations_gib(
 
     Engines that do not cut prompts into chunks compute `context_tokens` at once.
     """
-    share = np.where(np.asarray(reported_gib, float) < LARGE_GPU_GIB, engine.small_gpu_fraction, 1.0)
-    tokens = engine.batched_tokens * share
+    tokens, sequences = planned_batch(engine, reported_gib)
     if not engine.chunked_prefill:
         tokens = np.maximum(tokens, context_tokens)
     tp = np.asarray(split.tp, float)
-    sampling = engine.sampled_sequences * share * arch.vocabulary * engine.logit_bytes
+    sampling = sequences * arch.vocabulary * engine.logit_bytes
     width = 3 * max(arch.feed_forward, arch.shared_expert_width) / tp + 4 * arch.hidden
     workspace = np.zeros_like(tp)
     if expert_layers(arch):

@@ -15,6 +15,7 @@ from catalog.specs import AcceleratorSpec, ModelArchitecture
 from configurator.workload import LanguageService
 from quotes.sizing.assumptions import Assumptions
 from quotes.sizing.results import (
+    EngineSettings,
     Estimate,
     HostNeed,
     Layout,
@@ -35,6 +36,7 @@ from quotes.sizing.serving.memory import (
     MemoryBudget,
     engine_memory,
     margin_gib,
+    planned_batch,
     verdict,
 )
 from quotes.sizing.serving.queueing import required_replicas
@@ -281,7 +283,7 @@ def option_of(
     in_use = min(per_replica, memory.capacity[row]) / way.dp * memory.half_gib[row]
     pool, weights = float(budget.kv_pool_gib[row]), float(budget.weights_gib[row])
     state = verdict(pool, float(memory.needed_gib[row]), margin_gib(arch, engine, weights))
-
+    usual = service.prompt_tokens + service.output_tokens
     rate = float(served.steady.output_tokens_s[at]) * min(per_replica, 1.0) / way.gpus
     return LoadOption(
         load=service.name,
@@ -291,6 +293,7 @@ def option_of(
         precision=way.form.key,
         kv_precision=way.kv_format,
         engine=service.engine,
+        settings=_settings(service, accelerator, engine, assumptions),
         gpus_per_replica=way.gpus,
         replicas=replicas + spare,
         spare_replicas=spare,
@@ -305,12 +308,8 @@ def option_of(
             activations_gib=float(budget.activations_gib[row]),
             runtime_gib=float(budget.runtime_gib[row] + budget.held_back_gib[row]),
             free_gib=pool - in_use,
-            kv_capacity_tokens=float(memory.capacity[row])
-            / assumptions.kv_occupancy_limit_fraction
-            * (service.prompt_tokens + service.output_tokens),
-            kv_bytes_per_token=float(memory.mean_gib[row])
-            * 2**30
-            / (service.prompt_tokens + service.output_tokens),
+            kv_capacity_tokens=pool / float(memory.mean_gib[row]) * usual * way.dp,
+            kv_bytes_per_token=float(memory.mean_gib[row]) * 2**30 / usual,
         ),
         verdict=state,
         speed=Speed(
@@ -326,6 +325,19 @@ def option_of(
             + assumptions.serving_ram_per_weight * weights * 2**30 / 1e9,
             nvme_tb_per_node=assumptions.model_versions_kept_count * weights * way.gpus * 2**30 / 1e12,
         ),
+    )
+
+
+def _settings(
+    service: LanguageService, accelerator: AcceleratorSpec, engine: EngineMemory, assumptions: Assumptions
+) -> EngineSettings:
+    tokens, sequences = planned_batch(engine, accelerator.memory_gib or 0.0)
+    return EngineSettings(
+        memory_fraction=engine.share_fraction,
+        context_tokens=service.longest_request_tokens,
+        step_tokens=int(tokens),
+        sequences=int(sequences),
+        draft_tokens=assumptions.draft_tokens_count,
     )
 
 
@@ -365,6 +377,8 @@ def _limit(search: Search, row: int, replicas: int, service: LanguageService) ->
         text = noop(
             "reading the prompts: one replica holds {count} requests at once before a queue builds up."
         )
+    elif search.memory.capacity[row] >= search.memory.seats[row]:
+        text = noop("the setting of the engine: one replica runs at most {count} requests at once.")
     else:
         text = noop("KV cache: the memory of one replica holds {count} requests at once.")
     return Message.of(text, count=largest)

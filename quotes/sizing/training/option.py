@@ -122,7 +122,7 @@ def option_of(
         layout=Layout(tp=chosen.tp, pp=chosen.pp, dp=chosen.dp, ep=chosen.ep, sharding=SHARDINGS[chosen.sharding]),
         recipe=TrainingRecipe(
             micro_batch=chosen.micro_batch, recompute=RECOMPUTES[chosen.recompute], loss=chosen.loss,
-            optimizer=job.optimizer,
+            optimizer=job.optimizer, step_sequences=plan.step_tokens / job.sequence_tokens,
         ),
         precision=precision, gpus_per_replica=gpus, replicas=1, gpus=gpus, gpus_in_one_node=min(gpus, gpu.node_gpus),
         capacity_factor=plan.available_h / run.high, busy_fraction=1.0,

@@ -1,0 +1,151 @@
+"""From a sized system to what starts it: one renderer per kind of load, one Slurm and one Kubernetes file for each.
+
+Every value comes from the option that was sized; nothing is looked up elsewhere, so that an issued quote starts what
+was quoted.
+"""
+
+import re
+from collections.abc import Iterable
+from math import ceil, floor
+
+from catalog.quantity import Message, noop
+from configurator.workload import Job, LanguageService, LanguageTraining, Service, Workload
+from quotes.launch.containers import GPU_RESOURCES
+from quotes.launch.kubernetes import job_documents, service_documents
+from quotes.launch.nouns import LaunchFile, LaunchPlan, LoadLaunch, Resources, Way, note
+from quotes.launch.rates import rate_way
+from quotes.launch.serving import service_way
+from quotes.launch.shell import slurm_script, start_script
+from quotes.launch.training import training_way
+from quotes.sizing.results import LoadOption, SizedSystem
+from quotes.sizing.trace import Finding
+
+LONGEST_NAME = 40
+GIB = 2**30
+
+
+def launch_plan(system: SizedSystem, workload: Workload) -> LaunchPlan:
+    """How every load of `system` is started, in its order; empty where nothing was kept to start it by."""
+    loads = system.candidate.loads
+    if not any(load.settings or load.stack or load.model for load in loads):
+        return LaunchPlan()
+    parts = {part.name: part for part in (*workload.services, *workload.jobs)}
+    folders = folder_names(load.load for load in loads)
+    accelerators = system.candidate.system.node.accelerators
+    return LaunchPlan(
+        loads=tuple(
+            _load(folder, load, parts[load.load], accelerators)
+            for folder, load in zip(folders, loads, strict=True)
+            if load.load in parts
+        )
+    )
+
+
+def folder_names(names: Iterable[str]) -> list[str]:
+    """A different name for each, fit for a folder, a host and a label: letters, digits and dashes, a letter first."""
+    found: list[str] = []
+    for name in names:
+        plain = re.sub(r"[^a-z0-9]+", "-", name.lower()).strip("-")[:LONGEST_NAME].strip("-")
+        plain = plain if plain[:1].isalpha() else f"load-{plain}".strip("-")
+        number = 2
+        unique = plain
+        while unique in found:
+            unique, number = f"{plain}-{number}", number + 1
+        found.append(unique)
+    return found
+
+
+def _load(folder: str, option: LoadOption, part: Service | Job, accelerators: int) -> LoadLaunch:
+    option = _without_options(option)
+    is_service = option.kind.endswith("serving")
+    resources = resources_of(option, accelerators)
+    way = _way(folder, option, part)
+    files: list[LaunchFile] = []
+    if way.command:
+        files.append(LaunchFile(name="start.sh", text=start_script(way.command)))
+    files += way.files
+    slurm = slurm_script(folder, resources, is_service=is_service, has_command=way.command is not None)
+    files.append(LaunchFile(name="slurm.sbatch", text=slurm))
+    if resources.gpu_resource or not resources.gpus:
+        documents = (
+            service_documents(folder, way.command, way.container, resources, reads_files=bool(way.files))
+            if is_service
+            else job_documents(folder, way.command, way.container, resources)
+        )
+        files.append(LaunchFile(name="kubernetes.yaml", documents=documents))
+    return LoadLaunch(
+        load=option.load,
+        folder=folder,
+        kind="service" if is_service else "job",
+        tool=way.tool,
+        command=way.command,
+        container=way.container,
+        resources=resources,
+        files=tuple(files),
+        findings=(*way.findings, *_remarks(option, way)),
+    )
+
+
+def _without_options(option: LoadOption) -> LoadOption:
+    """A model whose name a program would take for an option counts as not named."""
+    if option.model is None or not option.model.hub_id.startswith("-"):
+        return option
+    return option.model_copy(update={"model": option.model.model_copy(update={"hub_id": ""})})
+
+
+def _way(folder: str, option: LoadOption, part: Service | Job) -> Way:
+    if isinstance(part, LanguageService):
+        return service_way(folder, option)
+    if isinstance(part, LanguageTraining):
+        return training_way(option, part)
+    return rate_way(option, part)
+
+
+def resources_of(option: LoadOption, accelerators: int) -> Resources:
+    """Per replica of a service, per server of a job; `accelerators` in one server."""
+    if option.kind.endswith("serving"):
+        units, gpus = option.replicas, option.gpus_per_replica
+    else:
+        units = servers_of(option, accelerators)
+        gpus = option.gpus // units
+    return Resources(
+        units=units,
+        gpus=gpus,
+        gpu_resource=GPU_RESOURCES.get(option.stack, ""),
+        cpus=max(1, ceil(option.host.cpu_cores_per_gpu * gpus - 1e-9)),
+        memory_gib=floor(option.host.ram_gb_per_gpu * gpus * 1e9 / GIB),
+    )
+
+
+def servers_of(option: LoadOption, accelerators: int) -> int:
+    """Servers that a job spans with equally many GPUs on each. A language job was timed on servers of a known size."""
+    if option.kind == "training":
+        return -(-option.gpus // option.gpus_in_one_node)  # whole servers, by the search
+    least = -(-option.gpus // max(accelerators, 1))
+    return next(count for count in range(least, option.gpus + 1) if option.gpus % count == 0)
+
+
+def _remarks(option: LoadOption, way: Way) -> tuple[Finding, ...]:
+    found = []
+    if option.shares_pool and option.kind.endswith("training"):
+        text = noop(
+            "This job may use the accelerators of the services outside their busy hours. Stop those services first: "
+            "they hold the memory."
+        )
+        found.append(note(Message.of(text)))
+    if way.command and option.model and option.model.hub_id:
+        text = noop(
+            "Read the licence of {model} on its page before you download it. Some publishers ask you to accept it "
+            "with your own account."
+        )
+        found.append(note(Message.of(text, model=option.model.hub_id)))
+    if way.container and not way.container.version:
+        text = noop("Choose a version of the image {image}: no version of it was measured.")
+        found.append(note(Message.of(text, image=way.container.image)))
+    elif way.container:
+        text = noop("What was sized rests on measurements with {image} {version}.")
+        found.append(note(Message.of(text, image=way.container.image, version=way.container.version)))
+    elif way.command:
+        text = noop("No image is named for this accelerator: ask its maker for one with this program.")
+        found.append(note(Message.of(text)))
+    return tuple(found)

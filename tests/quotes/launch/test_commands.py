@@ -1,0 +1,329 @@
+"""Commands start what was sized: documented options only, parallelism that uses every GPU, the sizing's own values."""
+
+from functools import cache
+from math import prod
+from pathlib import Path
+from typing import Any
+
+import pytest
+import yaml
+
+from catalog.specs import CpuSpec, MemorySpec
+from configurator.workload import Domain, LanguageService, LanguageTraining, Method, ModelRef, RateService
+from quotes.documents.launch import content
+from quotes.launch.nouns import Way
+from quotes.launch.rates import rate_way
+from quotes.launch.serving import service_way
+from quotes.launch.training import Steps, tool_of, training_way
+from quotes.sizing.results import LoadOption
+from tests.quotes.launch.plans import jobs, options_of, planned, services, values, words
+from tests.scenarios import SCENARIOS, load_workload
+from tests.sizing.hardware import seed
+
+DOCUMENTED: dict[str, Any] = yaml.safe_load((Path(__file__).parent / "documented.yaml").read_text())
+every_scenario = pytest.mark.parametrize("name", SCENARIOS)
+
+
+@cache
+def served() -> tuple[tuple[LanguageService, LoadOption, Way], ...]:
+    return tuple(
+        (service, option, service_way("chat", option))
+        for service in services()
+        for option in options_of(service)
+    )
+
+
+@cache
+def trained() -> tuple[tuple[LanguageTraining, LoadOption, Way], ...]:
+    return tuple((job, option, training_way(option, job)) for job in jobs() for option in options_of(job))
+
+
+def commanded() -> list[tuple[LoadOption, Way]]:
+    found = [(option, way) for _, option, way in (*served(), *trained()) if way.command]
+    assert {way.tool for _, way in found} == {"vllm", "sglang", "trtllm", "trl", "transformers", "megatron"}
+    return found
+
+
+# ── golden tables ───────────────────────────────────────────────────────────────────────────────────────────────
+
+
+def test_the_municipality_serves_its_model_in_eight_bits_on_pairs() -> None:
+    system, (load,) = next(planned("municipality"))
+    (option,) = system.candidate.loads
+    assert words(load.command)[:3] == ["vllm", "serve", load_workload("municipality").services[0].model.key]
+    said = values(load.command)
+    assert said == {
+        "--served-model-name": "document-chat",
+        "--host": "0.0.0.0",  # noqa: S104
+        "--port": "$PORT",
+        "--tensor-parallel-size": "2",
+        "--quantization": "fp8",
+        "--kv-cache-dtype": "auto",
+        "--max-model-len": "3400",  # prompt and answer
+        "--max-num-seqs": "1024",
+        "--max-num-batched-tokens": "8192",
+        "--gpu-memory-utilization": "0.9",
+    }
+    assert (load.resources.units, load.resources.gpus) == (option.replicas, 2)
+    assert f"{load.container.image}:{load.container.version}" == "vllm/vllm-openai:v0.19.0"
+
+
+def test_the_law_firm_serves_and_adapts_one_model() -> None:
+    _, (service, job) = next(planned("law-firm"))
+    assert values(service.command)["--max-model-len"] == "16000"
+    assert (service.tool, job.tool) == ("vllm", "trl")
+    train, accelerate = (yaml.safe_load(content(file)) for file in job.files[1:3])
+    assert train["lora_r"] == 16
+    assert train["max_length"] == 4096
+    assert (train["per_device_train_batch_size"], train["gradient_accumulation_steps"]) == (2, 16)
+    assert train["max_steps"] == 77  # 20 million tokens, 64 sequences of 4,096 a step
+    assert train["gradient_checkpointing"] is True
+    assert (accelerate["distributed_type"], accelerate["num_processes"]) == ("FSDP", 2)
+    assert any("Stop those services first" in str(finding.message) for finding in job.findings)
+
+
+def test_the_software_house_spreads_the_experts() -> None:
+    _, (load,) = next(planned("software-house"))
+    assert words(load.command)[:3] == ["vllm", "serve", "openai/gpt-oss-120b"]
+    said = values(load.command)
+    assert (said["--tensor-parallel-size"], "--enable-expert-parallel" in said) == ("4", True)
+    assert "--quantization" not in said  # published as it was sized
+    assert load.resources.units == 2
+
+
+def test_the_university_trains_from_nothing() -> None:
+    (_, (first,)), (_, (second,)), _ = planned("university")
+    for load, nodes in ((first, 1), (second, 2)):
+        said = values(load.command)
+        assert load.tool == "transformers"
+        assert "--model_name_or_path" not in said
+        assert (said["--block_size"], said["--per_device_train_batch_size"]) == ("4096", "2")
+        assert (load.resources.units, load.resources.gpus) == (nodes, 8)
+        divided = yaml.safe_load(content(next(file for file in load.files if file.name == "accelerate.yaml")))
+        assert divided["deepspeed_config"]["zero_stage"] == 1
+        assert (
+            str(divided["deepspeed_config"]["gradient_accumulation_steps"])
+            == said["--gradient_accumulation_steps"]
+        )
+    assert values(first.command)["--use_liger_kernel"] == "False"
+    assert values(second.command)["--use_liger_kernel"] == "True"  # fits with the loss in pieces only
+
+
+def test_the_factory_gets_no_command_and_is_told_so() -> None:
+    _, loads = next(planned("factory"))
+    assert [load.command for load in loads] == [None, None]
+    assert all("no start command" in str(load.findings[0].message) for load in loads)
+    assert [file.name for file in loads[0].files] == ["slurm.sbatch", "kubernetes.yaml"]
+
+
+def test_embeddings_start_the_server_that_was_measured() -> None:
+    part = RateService(name="search", domain=Domain.EMBEDDING, model="bge-large", items_s=50)
+    option = next(option for option in options_of(part) if option.stack == "cuda")
+    way = rate_way(option, part)
+    assert words(way.command)[:2] == ["infinity_emb", "v2"]
+    assert set(values(way.command)) <= set(DOCUMENTED["infinity"]["options"])
+
+
+# ── laws over the catalog ───────────────────────────────────────────────────────────────────────────────────────
+
+
+def test_only_documented_options_are_used() -> None:
+    wrong = []
+    for option, way in commanded():
+        known = DOCUMENTED[way.tool]
+        wrong += [
+            f"{way.tool} {word}"
+            for word in words(way.command)
+            if word.startswith("-") and word not in known["options"]
+        ]
+        said = values(way.command)
+        wrong += [
+            f"{way.tool} {flag} {said[flag]} on {option.accelerator}"
+            for flag, allowed in known.get("values", {}).items()
+            if flag in said and said[flag] not in allowed
+        ]
+        for file in way.files:
+            keys = yaml.safe_load(content(file)).keys()
+            wrong += [f"{file.name} {key}" for key in keys - set(known["files"][file.name])]
+    assert not wrong, sorted(set(wrong))
+
+
+PARALLEL = {
+    "vllm": ("--tensor-parallel-size", "--pipeline-parallel-size", "--data-parallel-size"),
+    "sglang": ("--tp-size", "--pp-size"),  # attention replicas count within --tp-size
+    "trtllm": ("--tp_size", "--pp_size"),
+}
+
+
+def test_a_replica_uses_exactly_its_gpus() -> None:
+    for _, option, way in served():
+        if way.command is None:
+            continue
+        said = values(way.command)
+        assert prod(int(said.get(flag, "1")) for flag in PARALLEL[way.tool]) == option.gpus_per_replica
+        ranks = option.layout.dp
+        if way.tool == "sglang":
+            assert said.get("--dp-size", "1") == str(ranks)
+            assert ("--enable-dp-attention" in said) == (ranks > 1)
+            assert said.get("--ep-size", "1") == str(option.layout.ep)
+        if way.tool == "trtllm":
+            assert said.get("--ep_size", "1") == str(option.layout.ep)
+            assert yaml.safe_load(content(way.files[0]))["enable_attention_dp"] == (ranks > 1)
+        if way.tool == "vllm":
+            # One switch spreads the experts over all GPUs of the replica: sizing must mean the same.
+            assert option.layout.ep in {1, option.gpus_per_replica}
+            assert ("--enable-expert-parallel" in said) == (option.layout.ep > 1)
+
+
+def test_some_replica_of_each_engine_runs_attention_in_parallel() -> None:
+    assert {way.tool for _, option, way in served() if option.layout.dp > 1} == set(PARALLEL)
+
+
+LIMITS = {
+    "vllm": ("--max-num-seqs", "--max-num-batched-tokens", "--gpu-memory-utilization", "--max-model-len"),
+    "sglang": (
+        "--max-running-requests",
+        "--chunked-prefill-size",
+        "--mem-fraction-static",
+        "--context-length",
+    ),
+    "trtllm": (
+        "--max_batch_size",
+        "--max_num_tokens",
+        "--kv_cache_free_gpu_memory_fraction",
+        "--max_seq_len",
+    ),
+}
+
+
+def test_a_replica_runs_with_the_limits_it_was_sized_with() -> None:
+    for service, option, way in served():
+        if way.command is None:
+            continue
+        said, settings = values(way.command), option.settings
+        together = option.layout.dp if way.tool == "sglang" else 1
+        sequences, tokens, fraction, context = (said[flag] for flag in LIMITS[way.tool])
+        assert int(sequences) == settings.sequences * together
+        assert int(tokens) == settings.step_tokens * together
+        assert float(fraction) == pytest.approx(settings.memory_fraction)
+        assert int(context) == service.longest_request_tokens
+        large = option.memory.total_gib >= 70
+        assert (settings.sequences, settings.step_tokens) == ((1024, 8192) if large else (256, 2048))
+        # What the peak asks of a replica, the engine lets in.
+        working = option.replicas - option.spare_replicas
+        assert service.concurrent_requests / working <= settings.sequences * option.layout.dp
+
+
+def test_weights_are_what_was_sized_or_are_asked_for() -> None:
+    cases = set()
+    for service, option, way in served():
+        if way.command is None:
+            continue
+        said = words(way.command)
+        converts = "--quantization" in said
+        named = service.model.key in said
+        same = option.precision == option.model.checkpoint_format
+        assert named == (same or converts)
+        assert named != ("$MODEL" in said)
+        if converts:
+            # The engine reads 16 bit before it makes 8: that must fit as well.
+            assert 2 * option.memory.weights_gib <= option.settings.memory_fraction * option.memory.total_gib
+        if not named:
+            assert any("Set MODEL" in str(finding.message) for finding in way.findings)
+        cases.add((way.tool, named, converts))
+    assert {
+        ("vllm", True, True),
+        ("vllm", True, False),
+        ("vllm", False, False),
+        ("trtllm", False, False),
+    } <= cases
+
+
+def test_the_cache_has_the_sized_precision() -> None:
+    for _, option, way in served():
+        if way.command and way.tool != "trtllm":
+            said = values(way.command)["--kv-cache-dtype"]
+            assert said.startswith("fp8") == (option.kv_precision == "fp8")
+            # Checkpoints with 8-bit scales would choose 8 bit by themselves.
+            assert (said == "bfloat16") == (
+                option.kv_precision == "bf16" and option.model.cache_format == "fp8"
+            )
+
+
+def test_training_uses_exactly_its_gpus_and_batch() -> None:
+    for job, option, way in trained():
+        if way.command is None:
+            continue
+        said = values(way.command)
+        layout, recipe = option.layout, option.recipe
+        steps = Steps(option, job, recipe)
+        assert (
+            steps.sequences
+            == steps.accumulated * layout.dp * recipe.micro_batch
+            >= recipe.step_sequences - 1e-6
+        )
+        assert (steps.count - 1) * steps.sequences * job.sequence_tokens < job.tokens
+        if way.tool == "megatron":
+            split = ("--tensor-model-parallel-size", "--pipeline-model-parallel-size")
+            assert prod(int(said[flag]) for flag in split) * layout.dp == option.gpus
+            assert int(said["--nproc_per_node"]) == option.gpus_in_one_node
+            assert said["--global-batch-size"] == str(steps.sequences)
+            assert said.get("--recompute-granularity", "none") == recipe.recompute
+            assert ("--use-megatron-fsdp" in said) == (layout.sharding == "fsdp")
+            continue
+        files = {file.name: yaml.safe_load(content(file)) for file in way.files}
+        train = files.get("train.yaml") or {key.removeprefix("--"): value for key, value in said.items()}
+        divided = files["accelerate.yaml"]
+        assert divided["num_processes"] == option.gpus == layout.dp
+        kind = {"fsdp": "FSDP", "ddp": "MULTI_GPU", "zero1": "DEEPSPEED", "none": "NO"}[layout.sharding]
+        assert divided["distributed_type"] == kind
+        assert int(train["per_device_train_batch_size"]) == recipe.micro_batch
+        assert str(train["gradient_checkpointing"]) == str(recipe.recompute == "full")
+        assert str(train["use_liger_kernel"]) == str(recipe.loss == "chunked")
+        assert bool(train.get("use_peft")) == (job.method in {Method.LORA, Method.QLORA})
+        assert bool(train.get("load_in_4bit")) == (job.method is Method.QLORA)
+
+
+def test_what_no_trainer_documents_gets_no_command_but_a_reason() -> None:
+    without = [(job, option, way) for job, option, way in trained() if way.command is None]
+    assert without
+    for _, option, way in without:
+        assert way.findings
+        plain = option.layout.tp == option.layout.pp == option.layout.ep == 1
+        assert not plain or option.recipe.recompute == "selective" or option.stack not in {"cuda", "rocm"}
+
+
+def test_an_eight_bit_optimiser_never_runs_as_a_full_one() -> None:
+    job = LanguageTraining(
+        model=ModelRef(key="meta-llama/Meta-Llama-3.1-8B"), method="full", tokens=5e7, deadline_h=96,
+        optimizer="adamw_8bit",
+    )  # fmt: skip
+    told = set()
+    for option in options_of(job):
+        tool = tool_of(option, job, option.recipe)
+        told.add(tool if isinstance(tool, str) else "none")
+        if tool == "trl":
+            files = training_way(option, job).files
+            train, divided = (yaml.safe_load(content(file)) for file in files)
+            assert (train["optim"], train["dtype"], train["bf16"]) == ("adamw_bnb_8bit", "bfloat16", False)
+            assert divided["mixed_precision"] == "no"
+    assert "megatron" not in told
+    assert "trl" in told
+
+
+@every_scenario
+def test_requests_fit_in_the_servers(name: str) -> None:
+    articles = seed().items
+    for system, loads in planned(name):
+        build = system.candidate.system
+        parts = [(articles[line.sku], line.quantity) for line in build.node.lines]
+        cores = sum(part.cores * count for part, count in parts if isinstance(part, CpuSpec))
+        memory_gib = sum(part.capacity_gb * count for part, count in parts if isinstance(part, MemorySpec))
+        options = {option.load: option for option in system.candidate.loads}
+        for load in loads:
+            asked, option = load.resources, options[load.load]
+            beside = build.node.accelerators // asked.gpus  # as many as one server holds
+            assert beside >= 1
+            assert not cores or beside * asked.cpus <= cores
+            assert not memory_gib or beside * asked.memory_gib <= memory_gib
+            assert asked.units * asked.gpus == option.gpus
