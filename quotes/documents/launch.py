@@ -11,7 +11,8 @@ from django.utils.translation import gettext as _
 from configurator.formats import say
 from configurator.wizard.presets import load_title
 from quotes.launch import LaunchFile, LaunchPlan, LoadLaunch
-from quotes.launch.shell import call
+from quotes.launch.shell import body
+from quotes.sizing.trace import Finding, Severity
 
 MADE_AT = (1980, 1, 1, 0, 0, 0)  # equal plans give equal archives
 RUNS, READS = 0o755, 0o644
@@ -22,13 +23,21 @@ class Shown(NamedTuple):
 
     launch: LoadLaunch
     name: str
-    command: str
+    command: str  # with what it asks for, to copy as it stands
+    warnings: tuple[Finding, ...]
+    notes: tuple[Finding, ...]
 
 
 def shown(plan: LaunchPlan) -> list[Shown]:
     """The loads of a plan with their commands as they are typed."""
     return [
-        Shown(load, load_title(load.load), call(load.command, prefix="") if load.command else "")
+        Shown(
+            load,
+            load_title(load.load),
+            body(load.command, prefix="") if load.command else "",
+            warnings=tuple(found for found in load.findings if found.severity is Severity.WARNING),
+            notes=tuple(found for found in load.findings if found.severity is Severity.INFO),
+        )
         for load in plan.loads
     ]
 

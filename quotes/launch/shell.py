@@ -37,16 +37,21 @@ def lines_of(words: Iterable[Word]) -> list[list[Word]]:
     return lines
 
 
-def call(command: Command, prefix: str = "exec ") -> str:
+def call(command: Command, prefix: str) -> str:
     """The command over several lines, one option each."""
     lines = [" ".join(quoted(word) for word in line) for line in lines_of(command.words)]
     return prefix + " \\\n  ".join(lines) + "\n"
 
 
+def body(command: Command, prefix: str = "exec ") -> str:
+    """What it asks for, then the call itself."""
+    exports = [f"export {name}={shlex.quote(value)}\n" for name, value in command.environment.items()]
+    return "".join(exports) + "".join(map(asked, command.settings)) + call(command, prefix)
+
+
 def start_script(command: Command) -> str:
     """What starts one replica, or a job's part on one server."""
-    exports = [f"export {name}={shlex.quote(value)}\n" for name, value in command.environment.items()]
-    return HEAD + STRICT + "".join(exports) + "".join(map(asked, command.settings)) + call(command)
+    return HEAD + STRICT + body(command)
 
 
 def slurm_script(name: str, resources: Resources, *, is_service: bool, has_command: bool) -> str:
