@@ -17,7 +17,7 @@ from quotes.launch.serving import service_way
 from quotes.launch.training import Steps, tool_of, training_way
 from quotes.sizing.results import LoadOption
 from tests.quotes.launch.plans import jobs, options_of, planned, services, values, words
-from tests.scenarios import SCENARIOS, load_workload
+from tests.scenarios import SCENARIOS
 from tests.sizing.hardware import seed
 
 DOCUMENTED: dict[str, Any] = yaml.safe_load((Path(__file__).parent / "documented.yaml").read_text())
@@ -46,17 +46,62 @@ def commanded() -> list[tuple[LoadOption, Way]]:
 
 # ── golden tables ───────────────────────────────────────────────────────────────────────────────────────────────
 
+GOLDEN: dict[str, dict[str, tuple[str, str, tuple[str, ...]]]] = {
+    # load: tool, first words, files
+    "municipality": {
+        "document-chat": (
+            "vllm", "vllm serve meta-llama/Meta-Llama-3.1-70B", ("start.sh", "slurm.sbatch", "kubernetes.yaml")
+        ),
+    },
+    "law-firm": {
+        "fine-tune": (
+            "vllm", "vllm serve meta-llama/Meta-Llama-3.1-70B", ("start.sh", "slurm.sbatch", "kubernetes.yaml")
+        ),
+        "fine-tune-training": (
+            "trl", "trl sft --config",
+            ("start.sh", "train.yaml", "accelerate.yaml", "slurm.sbatch", "kubernetes.yaml"),
+        ),
+    },
+    "software-house": {
+        "code-assistant": (
+            "vllm", "vllm serve openai/gpt-oss-120b", ("start.sh", "slurm.sbatch", "kubernetes.yaml")
+        ),
+    },
+    "university": {
+        "pre-train-training": (
+            "transformers", "accelerate launch --config_file",
+            ("start.sh", "accelerate.yaml", "slurm.sbatch", "kubernetes.yaml"),
+        ),
+    },
+    "factory": {
+        "image-inspection": ("", "", ("slurm.sbatch", "kubernetes.yaml")),
+        "image-inspection-training": ("", "", ("slurm.sbatch", "kubernetes.yaml")),
+    },
+}  # fmt: skip
 
-def test_the_municipality_serves_its_model_in_eight_bits_on_pairs() -> None:
+
+@every_scenario
+def test_each_scenario_starts_as_expected(name: str) -> None:
+    _, loads = next(planned(name))
+    found = {
+        load.folder: (
+            load.tool,
+            " ".join(words(load.command)[:3]) if load.command else "",
+            tuple(file.name for file in load.files),
+        )
+        for load in loads
+    }
+    assert found == GOLDEN[name]
+
+
+def test_the_municipality_serves_what_was_sized() -> None:
     system, (load,) = next(planned("municipality"))
     (option,) = system.candidate.loads
-    assert words(load.command)[:3] == ["vllm", "serve", load_workload("municipality").services[0].model.key]
-    said = values(load.command)
-    assert said == {
+    assert values(load.command) == {
         "--served-model-name": "document-chat",
         "--host": "0.0.0.0",  # noqa: S104
         "--port": "$PORT",
-        "--tensor-parallel-size": "2",
+        "--tensor-parallel-size": str(option.layout.tp),
         "--quantization": "fp8",
         "--kv-cache-dtype": "auto",
         "--max-model-len": "3400",  # prompt and answer
@@ -64,56 +109,46 @@ def test_the_municipality_serves_its_model_in_eight_bits_on_pairs() -> None:
         "--max-num-batched-tokens": "8192",
         "--gpu-memory-utilization": "0.9",
     }
-    assert (load.resources.units, load.resources.gpus) == (option.replicas, 2)
+    assert (load.resources.units, load.resources.gpus) == (option.replicas, option.layout.tp)
     assert f"{load.container.image}:{load.container.version}" == "vllm/vllm-openai:v0.19.0"
 
 
-def test_the_law_firm_serves_and_adapts_one_model() -> None:
-    _, (service, job) = next(planned("law-firm"))
+def test_the_law_firm_adapts_the_model_that_it_serves() -> None:
+    system, (service, job) = next(planned("law-firm"))
+    option = system.candidate.loads[1]
     assert values(service.command)["--max-model-len"] == "16000"
-    assert (service.tool, job.tool) == ("vllm", "trl")
-    train, accelerate = (yaml.safe_load(content(file)) for file in job.files[1:3])
-    assert train["lora_r"] == 16
-    assert train["max_length"] == 4096
-    assert (train["per_device_train_batch_size"], train["gradient_accumulation_steps"]) == (2, 16)
+    train, divided = (yaml.safe_load(content(file)) for file in job.files[1:3])
+    assert (train["lora_r"], train["lora_target_modules"], train["max_length"]) == (16, ["all-linear"], 4096)
+    together = train["per_device_train_batch_size"] * train["gradient_accumulation_steps"] * option.layout.dp
+    assert together == 64
     assert train["max_steps"] == 77  # 20 million tokens, 64 sequences of 4,096 a step
-    assert train["gradient_checkpointing"] is True
-    assert (accelerate["distributed_type"], accelerate["num_processes"]) == ("FSDP", 2)
+    assert divided["num_processes"] == job.resources.units * job.resources.gpus
     assert any("Stop those services first" in str(finding.message) for finding in job.findings)
 
 
 def test_the_software_house_spreads_the_experts() -> None:
-    _, (load,) = next(planned("software-house"))
-    assert words(load.command)[:3] == ["vllm", "serve", "openai/gpt-oss-120b"]
+    system, (load,) = next(planned("software-house"))
     said = values(load.command)
-    assert (said["--tensor-parallel-size"], "--enable-expert-parallel" in said) == ("4", True)
+    assert ("--enable-expert-parallel" in said) == (system.candidate.loads[0].layout.ep > 1)
     assert "--quantization" not in said  # published as it was sized
-    assert load.resources.units == 2
 
 
 def test_the_university_trains_from_nothing() -> None:
-    (_, (first,)), (_, (second,)), _ = planned("university")
-    for load, nodes in ((first, 1), (second, 2)):
-        said = values(load.command)
-        assert load.tool == "transformers"
+    for system, (load,) in planned("university"):
+        said, (option,) = values(load.command), system.candidate.loads
         assert "--model_name_or_path" not in said
-        assert (said["--block_size"], said["--per_device_train_batch_size"]) == ("4096", "2")
-        assert (load.resources.units, load.resources.gpus) == (nodes, 8)
+        assert said["--block_size"] == "4096"
+        assert load.resources.gpus == option.gpus_in_one_node
         divided = yaml.safe_load(content(next(file for file in load.files if file.name == "accelerate.yaml")))
-        assert divided["deepspeed_config"]["zero_stage"] == 1
-        assert (
-            str(divided["deepspeed_config"]["gradient_accumulation_steps"])
-            == said["--gradient_accumulation_steps"]
-        )
-    assert values(first.command)["--use_liger_kernel"] == "False"
-    assert values(second.command)["--use_liger_kernel"] == "True"  # fits with the loss in pieces only
+        if option.layout.sharding == "zero1":
+            assert divided["deepspeed_config"]["zero_stage"] == 1
+            steps = divided["deepspeed_config"]["gradient_accumulation_steps"]
+            assert str(steps) == said["--gradient_accumulation_steps"]
 
 
 def test_the_factory_gets_no_command_and_is_told_so() -> None:
     _, loads = next(planned("factory"))
-    assert [load.command for load in loads] == [None, None]
     assert all("no start command" in str(load.findings[0].message) for load in loads)
-    assert [file.name for file in loads[0].files] == ["slurm.sbatch", "kubernetes.yaml"]
 
 
 def test_embeddings_start_the_server_that_was_measured() -> None:

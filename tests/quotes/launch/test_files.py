@@ -142,7 +142,14 @@ def test_every_file_of_a_proposal_parses(name: str, tmp_path: Path) -> None:
 
 
 def test_a_job_on_several_servers_meets_on_the_first() -> None:
-    (load,) = next(loads for _, loads in planned("university") if loads[0].resources.units > 1)
+    (option,) = systems("university")[0].candidate.loads
+    wide = option.model_copy(
+        update={"gpus": 16, "gpus_per_replica": 16, "gpus_in_one_node": 8,
+                "layout": option.layout.model_copy(update={"dp": 16, "tp": 1, "pp": 1, "ep": 1})}
+    )  # fmt: skip
+    candidate = systems("university")[0].candidate.model_copy(update={"loads": (wide,)})
+    system = systems("university")[0].model_copy(update={"candidate": candidate})
+    (load,) = launch_plan(system, load_workload("university")).loads
     files = {file.name: content(file) for file in load.files}
     assert "#SBATCH --nodes=2\n" in files["slurm.sbatch"]
     assert 'NODE_RANK="$SLURM_NODEID" exec bash start.sh' in files["slurm.sbatch"]
@@ -157,9 +164,9 @@ def test_a_job_on_several_servers_meets_on_the_first() -> None:
 
 
 def test_replicas_that_share_a_server_get_ports_of_their_own() -> None:
-    (load,) = next(loads for _, loads in planned("software-house"))
+    (load,) = next(loads for _, loads in planned("software-house") if loads[0].resources.units > 1)
     slurm = next(content(file) for file in load.files if file.name == "slurm.sbatch")
-    assert "#SBATCH --array=0-1\n" in slurm
+    assert f"#SBATCH --array=0-{load.resources.units - 1}\n" in slurm
     assert "PORT=$((${PORT:-8000} + ${SLURM_ARRAY_TASK_ID:-0}))" in slurm
 
 
