@@ -19,7 +19,7 @@ from quotes.launch import launch_plan
 from quotes.presentation.facts import Speed, columns, payback, speeds
 from quotes.presentation.names import COSTS, STAGES, cost_name, group_name, stage_name, tier_name
 from quotes.presentation.outlook import steps_page, swings_page
-from quotes.presentation.room import READER, room_page
+from quotes.presentation.room import READER, alternatives, room_page
 from quotes.pricing.lines import PricedLine, PricedSystem
 from quotes.proposal import Proposal
 from quotes.sizing.assumptions import Assumptions, described
@@ -95,6 +95,8 @@ def proposal_page(proposal: Proposal, tier: Tier | None = None) -> dict[str, Any
         "recommended": sizing.recommended,
         "chosen": chosen,
         "columns": columns(proposal),
+        "site_limits": sizing.site_limits,
+        "alternatives": alternatives(sizing.site_limits),
         "stages": stages(sizing.refusals),
         "refused_count": len(sizing.refusals),
         "assumptions": assumptions(proposal.assumptions, sizing.assumptions_used, own),

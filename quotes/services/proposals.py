@@ -57,7 +57,8 @@ def vat_rate(mode: VatMode, on: date) -> VatRate:
 def proposal_for(workload: Workload, *, on: date | None = None, quick: bool = False) -> Proposal:
     """Size and price `workload` with the catalog, prices, measurements and assumptions of a day (today when left out).
 
-    A `quick` one does not work out which wish to relax when the budget does not reach, nor what other demands cost.
+    A `quick` one does not work out which wish to relax when the budget does not reach, what other demands cost, nor
+    what to do about the limits of the site.
 
     Equal arguments give the same object for as long as nothing in the catalog, the measurements, the assumptions or the
     VAT rate changes.

@@ -9,6 +9,7 @@ from catalog.specs import AcceleratorSpec, CatalogSnapshot, ServerSpec
 from configurator.workload import Workload
 from quotes.sizing import choosing
 from quotes.sizing.advice import advice
+from quotes.sizing.alternatives import Asked, Search, site_limits, used_assumptions
 from quotes.sizing.assumptions import Assumptions
 from quotes.sizing.candidates import (
     Draft,
@@ -45,7 +46,8 @@ def size(
     Guarantees: pure and deterministic for equal arguments; each accelerator of the catalog is either in a proposal or
     in `refusals`; a hard limit of the site is never exceeded. With `weigh_concessions` a budget that does not reach is
     answered with the smallest wish to relax, at the cost of up to `budget.CALLS_MAX` further searches. With
-    `in_full` each system says what it would cost for more and for fewer users, and what moves its cost most.
+    `in_full` each system says what it would cost for more and for fewer users, and what moves its cost most, and
+    limits of the site that cost much are answered with alternatives, at the cost of up to a dozen further searches.
     """
     servers = servers_for(catalog)
     goals = choosing.targets(workload, assumptions)
@@ -62,6 +64,10 @@ def size(
         lambda draft: _running_cost(draft, workload, assumptions),
         assumptions.tier_step_factor,
     )
+    limits = None
+    if in_full:
+        asked = Asked(workload, catalog, assumptions, _searcher(tables, assumptions, knowledge, workload))
+        limits = site_limits(chosen.get(Tier.LEAN), asked)
     if not chosen:
         nothing = Finding(
             severity=Severity.REFUSAL,
@@ -70,7 +76,9 @@ def size(
                 noop("The table below shows per accelerator what stands in the way and what would help.")
             ),
         )
-        return _infeasible(workload, catalog, on, (nothing,), refusals.values())
+        empty = _infeasible(workload, catalog, on, (nothing,), refusals.values())
+        used = tuple(sorted(used_assumptions(limits)))
+        return empty.model_copy(update={"site_limits": limits, "assumptions_used": used})
 
     def price_of(relaxed: Workload) -> Decimal | None:
         return _cheapest(relaxed, catalog, assumptions, knowledge)
@@ -89,9 +97,24 @@ def size(
         ),
         findings=tuple(advice(workload, systems, catalog, assumptions))
         + budget_advice(workload, chosen[Tier.LEAN].price_eur, price_of if weigh_concessions else None),
-        assumptions_used=_assumptions_used(systems),
+        assumptions_used=tuple(sorted({*_assumptions_used(systems), *used_assumptions(limits)})),
         candidates_considered=len(found),
+        site_limits=limits,
     )
+
+
+def _searcher(
+    tables: Sequence[OptionTable], assumptions: Assumptions, knowledge: Knowledge, workload: Workload
+) -> Search:
+    """Legal systems at today's demand. What a load takes depends on neither site nor power: `tables` serve again."""
+
+    def search(wanted: Workload, catalog: CatalogSnapshot) -> list[Draft]:
+        servers = servers_for(catalog)
+        same = (wanted.services, wanted.jobs) == (workload.services, workload.jobs)
+        ways = tables if same else _tables(wanted, catalog, assumptions, knowledge, servers, (1.0,))
+        return _search(wanted, catalog, assumptions, ways, servers, (1.0,))[0]
+
+    return search
 
 
 class _Context:

@@ -466,6 +466,32 @@ class SizedSystem(Frozen):
     figures: tuple[Figure, ...] = ()
 
 
+class SiteAlternative(Frozen):
+    """One way around a limit of the site, with its price and its price in speed."""
+
+    kind: Literal["phased", "power_cap", "colocation"]
+    possible: bool = True
+    said: Message  # what to do, or why it is not possible
+    accelerator: str | None = None
+    accelerator_name: str = ""
+    accelerators: int = 0
+    nodes: int = 0
+    price_eur: Decimal | None = None  # list, without VAT; of the first phase
+    later_eur: Decimal | None = None  # of the rest, when it is bought in phases
+    monthly_eur: Decimal | None = None  # for the place, when it is rented
+    power_kw: float | None = None  # to provide
+    speed_low: float | None = None  # share of what was asked
+    speed_high: float | None = None
+    in_speed: Message | None = None
+
+
+class SiteLimits(Frozen):
+    """What the limits of the site stand in the way of, and the alternatives."""
+
+    exceeded: Message
+    alternatives: tuple[SiteAlternative, ...]
+
+
 class Sizing(Frozen):
     """The answer to a workload. No systems = infeasible, which `findings` and `refusals` explain."""
 
@@ -477,6 +503,7 @@ class Sizing(Frozen):
     findings: tuple[Finding, ...] = ()
     assumptions_used: tuple[str, ...] = ()  # keys of Assumptions
     candidates_considered: int = 0
+    site_limits: SiteLimits | None = None  # only in a proposal that was worked out in full
 
     @property
     def recommended(self) -> SizedSystem | None:

@@ -1,6 +1,7 @@
 """The site sheet: every figure a room is approved by, the same as on the page, and unknown where nobody knows."""
 
 import re
+from decimal import Decimal
 from typing import Any
 
 import pytest
@@ -8,14 +9,19 @@ from django.test import Client
 from django.urls import reverse
 from django.utils import translation
 
+from catalog.seed import seed_snapshot
 from configurator.workload import Site
 from quotes import services
-from quotes.documents.pdf import render_sheet
+from quotes.documents.pdf import render_pdf, render_sheet
 from quotes.documents.sheet import Sheet, sheet_of
 from quotes.models import Quote
 from quotes.presentation.room import rack_table, room_facts
+from quotes.proposal import propose
+from quotes.sizing.assumptions import Assumptions
 from quotes.sizing.hardware.checklist import checklist
+from quotes.sizing.knowledge import shipped
 from quotes.sizing.results import RackPlacement, RoomNeeds, SystemBuild
+from tests.quotes.conftest import DAY, workload_of
 from tests.quotes.samples import document, reader, words
 from tests.quotes.test_views import MakePlan, make_plan  # noqa: F401
 from tests.sizing.hardware import ASSUMPTIONS
@@ -116,6 +122,20 @@ def test_duties_are_named_from_their_thresholds(expected_w: float, provision_w: 
     assert len(groups.get("Rules that may apply", ())) == rules
 
 
+def test_what_the_limits_of_the_site_cost_is_in_the_quote() -> None:
+    asked = workload_of("university").model_copy(update={"site": Site(floor_load_kg_m2=250)})
+    found = propose(
+        asked, seed_snapshot(DAY), Assumptions(), shipped(),
+        on=DAY, vat_rate_pct=Decimal(21), in_full=True,
+    )  # fmt: skip
+    assert found.recommended
+    tier = found.recommended.tier
+    text = words(render_pdf(document("university", proposal=found, tier=tier, prices=found.prices[tier])))
+    assert "Wat de grenzen van de locatie kosten" in text
+    assert "In een datacenter" in text
+    assert "65,6 minder" in text  # by how much, from the refusal itself
+
+
 # ── pages ───────────────────────────────────────────────────────────────────────────────────────────────────────
 
 
@@ -146,3 +166,15 @@ def test_the_sheet_of_a_quote(client: Client, make_quote: Any, monkeypatch: pyte
 
     monkeypatch.setattr("quotes.services.paper.document_of", unreadable)
     assert client.get(reverse("quotes:sheet", args=[quote.token])).status_code == 404
+
+
+def test_a_site_that_is_too_small_hears_what_remains(client: Client, make_plan: MakePlan) -> None:  # noqa: F811
+    plan = make_plan("university", site={"power_kw": "6"})
+    text = plain(client.get(reverse("quotes:proposal", args=[plan.token])).content.decode())
+    assert "Als de locatie te klein is" in text
+    for name in ("In fasen", "Met een vermogensgrens", "In een datacenter"):
+        assert name in text
+    assert (
+        "Niet mogelijk: zelfs bij 60\N{NARROW NO-BREAK SPACE}%"
+        in client.get(reverse("quotes:proposal", args=[plan.token])).content.decode()
+    )

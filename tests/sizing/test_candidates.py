@@ -277,7 +277,7 @@ def test_who_works_but_is_not_proposed_hears_the_price(
     best = Draft(
         named(H100),
         (option(serving(H100, 2), speed=speed),),
-        ScreenedSystem("server", 1, 2, price, 1000, 2, 12),
+        ScreenedSystem("server", 1, 2, price, 1000, 2, 12, 1000),
         1.2,
     )
     refusal = beaten(named(H100), best, 100)

@@ -31,7 +31,7 @@ def draft(
     nodes: int = 1,
     loads: tuple[LoadOption, ...] | None = None,
 ) -> Draft:
-    screened = ScreenedSystem("server", nodes, count, Decimal(str(price)), watts, 4, weeks)
+    screened = ScreenedSystem("server", nodes, count, Decimal(str(price)), watts, 4, weeks, watts)
     return Draft(named(card), loads or (serving(card, count),), screened, headroom)
 
 

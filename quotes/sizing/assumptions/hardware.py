@@ -48,6 +48,16 @@ class HardwareAssumptions(Frozen):
     power_cap_lowest_fraction: float = _count(
         0.6, 0.4, 1, noop("Lowest power cap that is still worth proposing"), OWN
     )
+    accelerator_idle_fraction: float = _count(
+        0.2,
+        0.05,
+        0.35,
+        noop("Power of an idle accelerator as a share of its rated power, which buys no speed under a cap"),
+        noop(
+            "an idle H100 card measured at 80 of 350 W; decoding measured at 137-300 of 700 W on H200, so that no cap"
+            " slows it (arXiv 2605.11999)"
+        ),
+    )
     # ── the host around the accelerators ──
     cpu_cores_per_gpu_count: float = _count(
         6,

@@ -46,6 +46,7 @@ class ScreenedSystem(NamedTuple):
     wall_w: float
     rack_units: float
     lead_time_weeks: int | None
+    provision_w: float  # what feeds must carry
 
 
 def screen_systems(
@@ -78,6 +79,7 @@ def screen_system(
         plan.wall_w,
         plan.units,
         plan.lead_weeks(parts),
+        plan.provision_w,
     )
 
 
