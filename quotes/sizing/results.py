@@ -20,17 +20,18 @@ from quotes.sizing.trace import Badge, Evidence, Figure, Finding
 
 
 class Layout(Frozen):
-    """Parallelism of one replica (or of the whole job): tensor, pipeline, data, expert."""
+    """Parallelism of one replica (or of the whole job): tensor, pipeline, data, expert, context."""
 
     tp: int = 1
     pp: int = 1
     dp: int = 1
     ep: int = 1
     sharding: Literal["none", "ddp", "zero1", "zero2", "fsdp"] = "none"
+    cp: int = 1  # GPUs over which one sequence is divided
 
     @property
     def gpus(self) -> int:
-        return self.tp * self.pp * self.dp
+        return self.tp * self.pp * self.dp * self.cp
 
 
 class Verdict(StrEnum):
@@ -97,6 +98,7 @@ class TrainingRecipe(Frozen):
     loss: Literal["eager", "chunked"] = "eager"
     optimizer: str = ""
     step_sequences: float = 0  # per optimiser step, all GPUs together; 0: not kept
+    host_offload: Literal["none", "optimizer", "all"] = "none"  # states that live in host memory
 
 
 class EngineSettings(Frozen):

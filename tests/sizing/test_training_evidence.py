@@ -16,7 +16,7 @@ from quotes.sizing.training.evidence import (
     table_of,
 )
 from quotes.sizing.training.goodput import goodput
-from tests.sizing.trainings import CALIBRATION
+from tests.sizing.trainings import ASSUMPTIONS, CALIBRATION
 
 HERE = Subject(
     "llama3-8b", 8.0, False, "H100 SXM 80 GB", "hopper", "torchtitan", "pretrain", "bf16", "fsdp", 8192, 8
@@ -138,6 +138,45 @@ def test_the_best_time_between_checkpoints_is_that_of_young() -> None:
         + 0.3 / float(kept.mtbf_h)
     )
     assert float(kept.fraction) == pytest.approx(1 - lost)
+
+
+@pytest.mark.parametrize(
+    ("gpus", "failures", "days", "within"),
+    [
+        (16_384, 419, 54, 1.1),  # Llama 3 405B: unexpected interruptions (Grattafiori et al. 2024)
+        (384, 1.5, 7, 1.5),  # BLOOM: one or two GPU failures a week (Le Scao et al. 2022)
+        (440, 4, 9.5, 2.1),  # MPT-7B: four hardware failures (MosaicML 2023)
+        (
+            992,
+            105,
+            61,
+            6.0,
+        ),  # OPT-175B: 35 manual and over 70 automatic restarts, software included (Zhang et al. 2022)
+    ],
+)
+def test_failures_come_about_as_often_as_published(
+    gpus: int, failures: float, days: float, within: float
+) -> None:
+    """One rate per GPU, within a factor two."""
+    kept = goodput(gpus, gpu_mtbf_h=ASSUMPTIONS.training_gpu_mtbf_h, write_h=1 / 60, restart_h=0.3)
+    published = days * 24 / failures
+    assert 1 / within < float(kept.mtbf_h) / published < within
+
+
+def test_lost_time_at_scale_is_on_the_cautious_side() -> None:
+    """Llama 3 kept more than 90 % with checkpoints in seconds and restarts in minutes; a plan stays below that."""
+    assumed = {"gpu_mtbf_h": ASSUMPTIONS.training_gpu_mtbf_h}
+    tuned = goodput(16_384, **assumed, write_h=5 / 3600, restart_h=0.1)
+    planned = goodput(
+        16_384, **assumed, write_h=ASSUMPTIONS.checkpoint_stall_s / 3600,
+        restart_h=ASSUMPTIONS.training_restart_h,
+    )  # fmt: skip
+    assert float(tuned.fraction) > 0.9 > float(planned.fraction) > 0.75
+    largest = goodput(
+        ASSUMPTIONS.training_gpus_max, **assumed, write_h=ASSUMPTIONS.checkpoint_stall_s / 3600,
+        restart_h=ASSUMPTIONS.training_restart_h,
+    )  # fmt: skip
+    assert float(largest.fraction) > 0.94
 
 
 def test_no_other_interval_keeps_more() -> None:

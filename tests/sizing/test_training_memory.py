@@ -17,6 +17,7 @@ from quotes.sizing.training.memory import (
     States,
     TrainingMemory,
     in_flight_layers,
+    in_host_memory,
     local_params,
     states_level,
     training_memory,
@@ -193,6 +194,22 @@ def test_the_first_stage_of_a_pipeline_holds_as_many_micro_batches_as_there_are_
         return float(training_memory(LLAMA, STATES["adamw"], split, batch, FACTORS).activations)
 
     assert activations(8) == pytest.approx(activations(1))
+
+
+def test_what_lives_in_host_memory_leaves_the_gpu() -> None:
+    held = peak(shards=8)
+    some, nothing = (in_host_memory(held, index) for index in (1, 2))
+    assert float(in_host_memory(held, 0).peak) == float(held.peak)
+    assert float(held.peak) > float(some.peak) > float(nothing.peak) > float(held.at_work)
+    assert float(some.weights) == float(held.weights)
+    assert float(some.optimizer) < 0.1 * float(held.optimizer)
+
+
+@given(cp=SPLITS, sequence=st.sampled_from([8192, 65_536]))
+def test_a_divided_sequence_keeps_its_part_on_every_gpu(cp: int, sequence: int) -> None:
+    whole, part = peak(sequence=sequence), peak(sequence=sequence, cp=cp)
+    assert float(part.activations) == pytest.approx(float(whole.activations) / cp)
+    assert float(part.logits) == pytest.approx(float(whole.logits) / cp)
 
 
 def test_numbers_and_arrays_agree() -> None:

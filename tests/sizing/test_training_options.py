@@ -12,7 +12,7 @@ from quotes.sizing.architecture import typical_architecture
 from quotes.sizing.results import LoadOption, Refusal, Verdict
 from quotes.sizing.trace import Badge
 from quotes.sizing.training import explain_training
-from quotes.sizing.training.layouts import expert_parallel, gpu_counts
+from quotes.sizing.training.layouts import context_degrees, expert_parallel, gpu_counts
 from quotes.sizing.training.plan import available_hours, shares_pool
 from tests.sizing.language import (
     A100,
@@ -68,7 +68,7 @@ def test_the_first_option_is_the_smallest_and_the_others_are_clearly_faster() ->
 def test_an_option_holds_together(sku: str, method: Method) -> None:
     for option in one(sku, method=method, runs_per_month=2):
         run, layout, memory = run_of(option), option.layout, memory_of(option)
-        assert layout.tp * layout.pp * layout.dp == option.gpus == option.gpus_per_replica
+        assert layout.gpus == option.gpus == option.gpus_per_replica
         assert option.gpus_in_one_node == min(option.gpus, 8)
         assert run.low < run.value < run.high <= 24
         assert option.capacity_factor >= 1
@@ -186,7 +186,7 @@ def test_a_model_that_no_split_can_hold_is_refused_with_what_saves_most() -> Non
     answer = no(L4, LLAMA_70B, tokens=1e6, deadline_h=1000)
     assert answer.stage == "memory"
     assert answer.change is not None
-    assert no(L4, LLAMA_70B, method="lora", sequence_tokens=65_536).change.text.startswith(  # type: ignore[union-attr]
+    assert no(L4, LLAMA_70B, method="lora", sequence_tokens=131_072).change.text.startswith(  # type: ignore[union-attr]
         "Less is needed with shorter sequences"
     )
 
@@ -206,6 +206,59 @@ def test_edge_modules_do_not_train_and_unknown_figures_are_said() -> None:
     assert "An edge module" in no("jetson-agx-orin-64gb").reason.text
     card = gpu(H100).model_copy(update={"bf16_tflops": None})
     assert "not known" in refused(planned(job(), LLAMA_8B, [card])[H100]).reason.text
+
+
+# ── sequences over several GPUs, states in host memory ──────────────────────────────────────────────────────────
+
+
+def test_a_sequence_too_long_for_one_gpu_is_divided() -> None:
+    """128K tokens of an 8B model: more activations than a card holds, and more GPUs than sequences fill."""
+    option = one(H100, sequence_tokens=131_072, deadline_h=100)[0]
+    assert option.layout.cp > 1
+    assert option.layout.gpus == option.gpus
+    assert any("divided over" in finding.message.text for finding in option.findings)
+    short = one(H100)[0]
+    assert short.layout.cp == 1
+    assert not any("context parallelism" in finding.message.text for finding in short.findings)
+
+
+@pytest.mark.parametrize(
+    ("sequence", "degrees"),
+    [(4096, (1,)), (8192, (1, 2)), (32_768, (1, 2, 4, 8)), (10**6, (1, 2, 4, 8, 16, 32))],
+)
+def test_a_sequence_is_not_cut_into_crumbs(sequence: int, degrees: tuple[int, ...]) -> None:
+    assert context_degrees(sequence) == degrees
+
+
+FEW_SEQUENCES = ASSUMPTIONS.model_copy(update={"finetune_batch_sequences": 4})
+
+
+def test_states_go_to_host_memory_only_where_nothing_else_fits() -> None:
+    """Four sequences a step keep four cards busy at most, which do not hold 70 billion parameters with states."""
+    asked = job(tokens=1e7, deadline_h=1000)
+    found = planned(asked, LLAMA_70B, [gpu(L40S), gpu(H200)], assumptions=FEW_SEQUENCES)
+    for option in fitting(found[L40S]):
+        assert option.recipe is not None
+        assert option.recipe.host_offload == "all"
+        assert option.verdict is Verdict.TIGHT
+        assert run_of(option).badge is Badge.EXTRAPOLATED
+        states = 25 * 70.55e9 / option.gpus / 1e9
+        assert option.host.ram_gb_per_gpu == pytest.approx(2 * 48 + states, rel=0.01)
+        told = explain_training(option, asked, model(LLAMA_70B), gpu(L40S), FEW_SEQUENCES, CALIBRATION)
+        assert told.model_copy(update={"figures": ()}) == option
+    assert not any(_offloaded(option) for option in fitting(found[H200]))
+
+
+def test_nobody_offloads_what_is_small() -> None:
+    """8-bit states are not moved; a frozen base is, whole."""
+    eight = planned(job(tokens=1e7, deadline_h=1000, optimizer="adamw_8bit"), LLAMA_70B, [gpu(L40S)],
+                    assumptions=FEW_SEQUENCES)[L40S]  # fmt: skip
+    assert isinstance(eight, Refusal) or not any(_offloaded(option) for option in eight)
+    frozen = planned(job(tokens=1e7, deadline_h=1000, method="lora"), LLAMA_70B, [gpu(L40S)],
+                     assumptions=FEW_SEQUENCES)[L40S]  # fmt: skip
+    assert all(
+        option.recipe is not None and option.recipe.host_offload == "all" for option in fitting(frozen)
+    )
 
 
 # ── windows ─────────────────────────────────────────────────────────────────────────────────────────────────────
@@ -282,7 +335,7 @@ def test_adapters_never_need_more_gpus_than_full_training(size: float, tokens: f
         for method in (Method.FULL, Method.LORA)
     }
     for sku, full in answers[Method.FULL].items():
-        if isinstance(full, tuple):
+        if isinstance(full, tuple) and not _offloaded(full[0]):
             assert fitting(answers[Method.LORA][sku])[0].gpus <= full[0].gpus
 
 
@@ -307,6 +360,10 @@ def test_figures_say_what_the_option_says(sku: str, method: Method) -> None:
         assert len(rate.evidence) == 3
         assert all(evidence.source for evidence in rate.evidence)
         assert told.model_copy(update={"figures": ()}) == option
+
+
+def _offloaded(option: LoadOption) -> bool:
+    return option.recipe is not None and option.recipe.host_offload != "none"
 
 
 def test_the_share_of_each_cause_adds_up_to_the_whole() -> None:

@@ -58,8 +58,10 @@ def layout(
     micro: int = 1,
     recompute: int = 0,
     ep: int = 1,
+    cp: int = 1,
+    offload: int = 0,
 ) -> Grid:
-    values = (gpus, tp, pp, gpus // (tp * pp), ep, sharding, micro, recompute)
+    values = (gpus, tp, pp, gpus // (tp * pp * cp), ep, sharding, micro, recompute, cp, offload)
     return Grid(np.array([0]), *(np.array([float(value)]) for value in values))
 
 
@@ -176,6 +178,31 @@ def test_a_ring_of_tensor_parallel_ranks_drives_one_port_per_server() -> None:
     exchanged = [float(times(plan(), grid).sharding_hidden[0]) for grid in (alone, split)]
     # An eighth of the parameters over an eighth of the ports takes as long; only the ring is shorter.
     assert exchanged[1] / exchanged[0] == pytest.approx((1 / 2) / (15 / 16))
+
+
+def test_dividing_a_sequence_costs_exchange_and_more_between_servers() -> None:
+    """Keys and values pass by every GPU of the ring; over the network that takes longer."""
+    long = plan(sequence_tokens=131_072)
+    alone, inside = layout(64), layout(64, cp=8)
+    # The same work per token: only exchanges differ.
+    assert float(times(long, inside).products[0]) == pytest.approx(float(times(long, alone).products[0]))
+    parts = [
+        float(times(long, grid).tensor_parallel[0]) for grid in (layout(64, cp=4), inside, layout(64, cp=16))
+    ]
+    assert 0 < parts[0] < parts[1]
+    assert parts[2] > 3 * parts[1]
+
+
+def test_host_memory_costs_time_that_larger_steps_make_up_for() -> None:
+    """Once a step the CPU updates everything; weights that live there come up for every micro-batch besides."""
+    large, small = plan(MIXTRAL, sequence_tokens=4096), plan(MIXTRAL, sequence_tokens=4096, method="full")
+    held, away, everything = (times(large, layout(16, ep=8, offload=index)) for index in range(3))
+    assert float(held.host[0]) == 0
+    assert float(away.total[0]) == pytest.approx(float(held.total[0] + away.host[0]))
+    assert float(everything.host[0]) > float(away.host[0])
+    ratio = large.step_tokens / small.step_tokens
+    slow = times(small, layout(16, ep=8, offload=1))
+    assert float(slow.host[0]) == pytest.approx(ratio * float(away.host[0]))
 
 
 def test_what_is_exchanged_once_a_step_hides_behind_one_micro_batch() -> None:

@@ -13,12 +13,14 @@ from quotes.sizing.evaluation.training_run import Run
 from quotes.sizing.training.memory import (
     GIB,
     LOSSES,
+    OFFLOADS,
     Adapter,
     Batch,
     MemoryFactors,
     Split,
     States,
     in_flight_layers,
+    in_host_memory,
     states_level,
     training_memory,
 )
@@ -26,7 +28,6 @@ from quotes.sizing.training.model import TrainedModel, trained_model
 
 type Vector = NDArray[np.float64]
 
-OFFLOADED_KEPT = 0.02  # share of sharded states that stays on the GPU when they live in host memory
 LEVELS = {"none": 0, "zero1": 1, "zero2": 2, "fsdp": 3}
 
 SHARED = (
@@ -89,7 +90,7 @@ def peaks_of(runs: Sequence[Run]) -> Peaks:
             column(lambda run: run.full_adapter_ends),
         ),
         measure=column(lambda run: {"allocated": 0, "reserved": 1, "device": 2}[run.measure]),
-        offloaded=column(lambda run: {"none": 0, "optimizer": 1, "all": 2}[run.host_offload]),
+        offloaded=column(lambda run: OFFLOADS.index(run.host_offload)),
         unit=column(lambda run: run.gibibytes),
         stacks=tuple(run.stack for run in runs),
     )  # fmt: skip
@@ -97,15 +98,10 @@ def peaks_of(runs: Sequence[Run]) -> Peaks:
 
 def peak_bytes(peaks: Peaks, factors: MemoryFactors, *, device: bool = False) -> Vector:
     """Peak of one GPU as each row measures it (allocated, reserved, or seen by the driver); `device`: by the driver."""
-    memory = training_memory(peaks.model, peaks.states, peaks.split, peaks.batch, factors, peaks.adapter)
-    held = memory.weights + memory.gradients
-    everything_away = OFFLOADED_KEPT * (held + memory.optimizer) + memory.at_work
-    # Gradients are copied together on their way to the host.
-    optimizer_away = held + 0.5 * memory.gradients + OFFLOADED_KEPT * memory.optimizer + memory.at_work
-    peak = np.select(
-        [peaks.offloaded == 2, peaks.offloaded == 1], [everything_away, optimizer_away], memory.peak
+    memory = in_host_memory(
+        training_memory(peaks.model, peaks.states, peaks.split, peaks.batch, factors, peaks.adapter),
+        peaks.offloaded,
     )
-    memory = memory._replace(peak=peak)
     reserved, seen = memory.reserved(factors), memory.device(factors)
     if device:
         return seen

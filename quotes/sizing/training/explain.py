@@ -141,6 +141,7 @@ def _speed_figures(
         noop("exchange between GPUs"): time.tensor_parallel + time.expert_exchange + time.exposed,
         noop("pipeline bubble"): time.bubble,
         noop("once per step"): time.per_step,
+        **({noop("host memory"): time.host} if float(np.sum(time.host)) else {}),
     }
     total = float(time.total[0])
     flops = Figure(

@@ -16,11 +16,14 @@ from quotes.sizing.training.model import TrainedModel, adapter_params
 
 type Array = NDArray[np.float64]
 type Loss = Literal["eager", "fast", "chunked", "fused"]
+type Offload = Literal["none", "optimizer", "all"]
 
 GIB = 2**30
 STATE_SHARES = (0.4, 0.6)  # of the peak: how much of it is arithmetic that hardly errs
 STATISTIC_BYTES = 4  # one 32-bit log-sum-exp per head and token
 LOSSES: tuple[Loss, ...] = ("eager", "fast", "chunked", "fused")
+OFFLOADS: tuple[Offload, ...] = ("none", "optimizer", "all")
+OFFLOADED_KEPT = 0.02  # share of states that stays on the GPU when they live in host memory
 
 
 class States(NamedTuple):
@@ -109,6 +112,7 @@ class Split(NamedTuple):
     optimizer_shards: Numbers = 1
     virtual_stages: Numbers = 1
     stage_gathered: Numbers = 0.0  # 1: sharding under a pipeline keeps a stage's weights and gradients whole
+    streamed: Numbers = 0.0  # 1: weights live in host memory and come layer by layer
 
 
 class Batch(NamedTuple):
@@ -160,6 +164,26 @@ class TrainingMemory(NamedTuple):
     def device(self, factors: MemoryFactors) -> Array:
         """What the driver reports: reserved plus the runtime."""
         return self.reserved(factors) + np.asarray(factors.runtime_gib, float) * GIB
+
+
+def in_host_memory(memory: TrainingMemory, offload: Numbers) -> TrainingMemory:
+    """`memory` with states kept in host memory: by index in OFFLOADS none, those of the optimiser, or all.
+
+    Source: peaks of runs that did so; a share of what is away is always on its way.
+    """
+    chosen = np.asarray(offload, int)
+    away = np.stack(np.broadcast_arrays(memory.weights, memory.gradients, memory.optimizer)) * OFFLOADED_KEPT
+    # Gradients are copied together on their way to the host.
+    weights, gradients, optimizer = (
+        np.choose(chosen, held)
+        for held in (
+            (memory.weights, memory.weights, away[0]),
+            (memory.gradients, 1.5 * memory.gradients, away[1]),
+            (memory.optimizer, away[2], away[2]),
+        )
+    )
+    peak = np.where(chosen > 0, weights + gradients + optimizer + memory.at_work, memory.peak)
+    return memory._replace(weights=weights, gradients=gradients, optimizer=optimizer, peak=peak)
 
 
 def states_level(memory: TrainingMemory) -> NDArray[np.int64]:
@@ -312,7 +336,8 @@ def training_memory(
     layer = model.largest_layer_params / (tp * np.where(np.asarray(model.experts) > 0, ep, 1.0))
     gather_bytes = np.where(frozen, np.maximum(base_bytes, 0.5), states.gathered)
     gathered = factors.gathered_layers * layer * gather_bytes + model.embedding_params * 2.0 / tp
-    gathered = np.where(np.asarray(split.weight_shards) > 1, gathered, 0.0)
+    divided = (np.asarray(split.weight_shards) > 1) | (np.asarray(split.streamed) > 0)
+    gathered = np.where(divided, gathered, 0.0)
     whole = np.asarray(split.stage_gathered, float) > 0
     local = local_params(model, split)
     gathered = np.where(whole, local * gather_bytes, gathered)

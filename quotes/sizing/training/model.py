@@ -44,6 +44,7 @@ class TrainedModel(NamedTuple):
     routed_elements: float  # tokens sent to experts
     kept_elements: float  # saved for the backward pass when nothing is recomputed
     kept_expert_elements: float  # of them, inside routed experts
+    key_elements: float  # keys and values of all attention layers, what context-parallel ranks exchange
     kept_heads: float  # attention heads whose 32-bit statistics are kept
     largest_layer_params: float
     largest_matrix_params: float
@@ -113,6 +114,7 @@ def trained_model(arch: ModelArchitecture) -> TrainedModel:
         kept_elements=4 * arch.layers * arch.hidden + attention_layers * attention_width
         + feed_forward_width + moe_layers * chosen * expert_input + 4 * arch.linear_layers * mixer_width,
         kept_expert_elements=moe_layers * chosen * (matrices * arch.expert_width + expert_input),
+        key_elements=attention_layers * kept_keys,
         kept_heads=attention_layers * arch.query_heads,
         largest_layer_params=largest,
         largest_matrix_params=arch.hidden * max(

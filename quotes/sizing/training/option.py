@@ -25,8 +25,8 @@ from quotes.sizing.trace import Badge, Finding, Severity
 from quotes.sizing.training.calibration import TrainingCalibration
 from quotes.sizing.training.goodput import goodput
 from quotes.sizing.training.hardware import TrainingGpu
-from quotes.sizing.training.layouts import RECOMPUTES, SHARDINGS, Grid
-from quotes.sizing.training.memory import GIB, TrainingMemory
+from quotes.sizing.training.layouts import RECOMPUTES, SHARDINGS, Grid, context_degrees
+from quotes.sizing.training.memory import GIB, OFFLOADS, Offload, TrainingMemory
 from quotes.sizing.training.plan import (
     FSDP,
     FULL,
@@ -42,6 +42,7 @@ from quotes.sizing.training.plan import (
 from quotes.sizing.training.speed import mfu_fraction
 
 HOST_BYTES_PURE = 8  # per parameter offloaded with everything in 16 bit: weights, gradients, two moments
+PINNED = 0.4  # share of host memory on top of the states: buffers that the GPUs read directly
 HOST_BYTES_PER_PARAM = (
     25  # in mixed precision: 18, and 40 % for pinned buffers (DeepSpeed's estimator takes 50 %)
 )
@@ -67,6 +68,8 @@ class Chosen(NamedTuple):
     sharding: int  # index in SHARDINGS
     micro_batch: int
     recompute: int  # index in RECOMPUTES
+    cp: int
+    offload: int  # index in OFFLOADS
     loss: Literal["eager", "chunked"]
     hours: float
     hopeful_h: float
@@ -112,17 +115,19 @@ def option_of(
     assumptions: Assumptions, calibration: TrainingCalibration,
 ) -> LoadOption:  # fmt: skip
     job, gpus = plan.job, chosen.gpus
-    run = Estimate(
-        value=chosen.hours, low=chosen.hopeful_h, high=chosen.cautious_h, badge=_badge(gpu, calibration)
-    )
+    badge = Badge.EXTRAPOLATED if chosen.offload else _badge(gpu, calibration)
+    run = Estimate(value=chosen.hours, low=chosen.hopeful_h, high=chosen.cautious_h, badge=badge)
     parts = breakdown(chosen, gpu, calibration)
-    tight = parts.free_gib < assumptions.training_tight_fraction * parts.total_gib
+    # Of runs with states in host memory few were published: they are never promised to fit.
+    tight = parts.free_gib < assumptions.training_tight_fraction * parts.total_gib or chosen.offload > 0
     return LoadOption(
         load=job.name, kind="training", accelerator=accelerator.sku,
-        layout=Layout(tp=chosen.tp, pp=chosen.pp, dp=chosen.dp, ep=chosen.ep, sharding=SHARDINGS[chosen.sharding]),
+        layout=Layout(tp=chosen.tp, pp=chosen.pp, dp=chosen.dp, ep=chosen.ep, sharding=SHARDINGS[chosen.sharding],
+                      cp=chosen.cp),
         recipe=TrainingRecipe(
             micro_batch=chosen.micro_batch, recompute=RECOMPUTES[chosen.recompute], loss=chosen.loss,
             optimizer=job.optimizer, step_sequences=plan.step_tokens / job.sequence_tokens,
+            host_offload=OFFLOADS[chosen.offload],
         ),
         precision=precision, gpus_per_replica=gpus, replicas=1, gpus=gpus, gpus_in_one_node=min(gpus, gpu.node_gpus),
         capacity_factor=plan.available_h / run.high, busy_fraction=1.0,
@@ -160,7 +165,8 @@ def host_need(
     memory_gb = accelerator.memory_gb_label or gpu.memory_gib * GIB / 1e9
     return HostNeed(
         cpu_cores_per_gpu=assumptions.training_cpu_cores_per_gpu,
-        ram_gb_per_gpu=assumptions.training_ram_factor * memory_gb,
+        ram_gb_per_gpu=assumptions.training_ram_factor * memory_gb
+        + host_state_bytes(plan, OFFLOADS[chosen.offload]) / chosen.gpus / 1e9,
         nvme_tb_per_node=max(2 * restored / nodes / 1e12, LEAST_NVME_TB),
         nvme_write_tb_per_day=size * per_day / nodes / 1e12,
         fabric_gbit_s_per_gpu=assumptions.training_fabric_gbit_s if nodes > 1 else 0,
@@ -168,6 +174,16 @@ def host_need(
         storage_write_gb_s=size / assumptions.checkpoint_stall_s / 1e9,
         checkpoint_tb=size / 1e12,
     )
+
+
+def host_state_bytes(plan: Plan, offload: Offload) -> float:
+    """Host memory of the whole job for states that live there, pinned buffers included."""
+    if offload == "none":
+        return 0.0
+    if plan.frozen:
+        return plan.model.params * plan.base_bytes * (1 + PINNED)
+    kept_on_gpu = 4 if offload == "optimizer" else 0  # 16-bit weights and gradients
+    return plan.model.params * (HOST_BYTES_PER_PARAM - kept_on_gpu)
 
 
 def _badge(gpu: TrainingGpu, calibration: TrainingCalibration) -> Badge:
@@ -200,6 +216,20 @@ def _findings(plan: Plan, chosen: Chosen, precision: str, tight: bool) -> tuple[
     if plan.job.precision == "fp8" and precision == "bf16":
         text = noop("This accelerator has no 8-bit floating point: the run is sized in BF16.")
         found.append(Finding(severity=Severity.INFO, message=Message.of(text), about="precision"))
+    if chosen.cp > 1:
+        text = noop(
+            "Each sequence is divided over {count} GPUs (context parallelism); not all training software can."
+        )
+        found.append(
+            Finding(severity=Severity.INFO, message=Message.of(text, count=chosen.cp), about="memory")
+        )
+    if chosen.offload:
+        text = noop(
+            "Training states stay in host memory, about {ram} in all: steps are slower, and how much depends on the "
+            "server."
+        )
+        ram = Quantity(value=host_state_bytes(plan, OFFLOADS[chosen.offload]) / 1e9, unit="GB", digits=2)
+        found.append(Finding(severity=Severity.WARNING, message=Message.of(text, ram=ram), about="memory"))
     if chosen.recompute == FULL:
         text = noop(
             "Activations are recomputed in the backward pass, which costs about a quarter of the speed."
@@ -259,8 +289,13 @@ def refused_memory(
     """It does not fit on any of `counts` GPUs with everything recomputed: by how much, and what would help."""
     gpus = np.array(counts, float)
     one = np.ones(gpus.size)
+    # The sequence over as many GPUs as there are; the same sequences then reach more of them.
+    degrees = np.array(context_degrees(plan.job.sequence_tokens), float)
+    cp = np.array([degrees[(degrees <= count) & (count % degrees == 0)].max() for count in gpus])
     sharding = np.where(gpus > 1, float(FSDP), float(SHARDINGS.index("none")))
-    layout = Grid(np.zeros(gpus.size, int), gpus, one, one, gpus, one, sharding, one, FULL * one)
+    layout = Grid(
+        np.zeros(gpus.size, int), gpus, one, one, gpus / cp, one, sharding, one, FULL * one, cp, 0 * one
+    )
     memory = memory_of(plan, layout, calibration, "chunked")
     needed = (
         memory.device(calibration.memory_factors(STACK))
@@ -268,7 +303,8 @@ def refused_memory(
         * memory_spread(memory, shift, calibration).high
     )
     # More GPUs than sequences in a step have nothing to do.
-    chosen = max(int(np.searchsorted(gpus, plan.step_tokens / plan.job.sequence_tokens, side="right")) - 1, 0)
+    sequences = plan.step_tokens / plan.job.sequence_tokens
+    chosen = int(np.flatnonzero(gpus / cp <= sequences)[-1]) if np.any(gpus / cp <= sequences) else 0
     usable = gpu.memory_gib * (1 - assumptions.training_memory_reserve_fraction)
     reason = Message.of(
         noop("The job needs about {needed} per GPU even spread over {count}; the card offers {available}."),
@@ -293,7 +329,7 @@ def _saving(plan: Plan, memory: TrainingMemory, index: int) -> Message:
     states = float((memory.weights + memory.gradients + memory.optimizer)[index])
     working, gathered = float((memory.activations + memory.logits)[index]), float(memory.gathered[index])
     if working >= max(states, gathered) and job.sequence_tokens >= LONG_SEQUENCE:
-        text = noop("Less is needed with shorter sequences, or with the sequence split over GPUs.")
+        text = noop("Less is needed with shorter sequences.")
     elif gathered >= max(states, working) and not plan.frozen:
         text = noop("Less is needed on GPUs with a fast link, over which one layer can be split.")
     elif job.method is Method.QLORA:
@@ -302,11 +338,8 @@ def _saving(plan: Plan, memory: TrainingMemory, index: int) -> Message:
         text = noop("Less is needed with QLoRA: the frozen model in 4 bit takes about a quarter.")
     elif job.optimizer == "adamw":
         text = noop(
-            "Less is needed with an 8-bit optimiser, with LoRA, or with the states in host memory: about {ram} for the "
-            "whole job, and slower steps."
+            "Less is needed with an 8-bit optimiser or LoRA; states in host memory do not make it fit."
         )
-        host = Quantity(value=plan.model.params * HOST_BYTES_PER_PARAM / 1e9, unit="GB", digits=2)
-        return Message.of(text, ram=host)
     else:
         text = noop(
             "Less is needed with LoRA or QLoRA, which train a small addition instead of the whole model."

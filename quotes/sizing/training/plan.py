@@ -20,6 +20,7 @@ from quotes.sizing.training.hardware import TrainingGpu, share_of_peak, training
 from quotes.sizing.training.layouts import RECOMPUTES, SHARDINGS, Grid
 from quotes.sizing.training.memory import (
     LOSSES,
+    OFFLOADS,
     STATE_SHARES,
     STATES,
     Adapter,
@@ -29,6 +30,7 @@ from quotes.sizing.training.memory import (
     States,
     TrainingMemory,
     in_flight_layers,
+    in_host_memory,
     states_level,
     training_memory,
 )
@@ -154,6 +156,7 @@ def machines_of(gpus: Sequence[TrainingGpu], precision: str, calibration: Traini
         "server_b_s": [gpu.server_gb_s * 1e9 for gpu in gpus],
         "fabric_b_s": [gpu.fabric_gbit_s / 8 * 1e9 for gpu in gpus],
         "node_gpus": [gpu.node_gpus for gpu in gpus],
+        "host_b_s": [gpu.pcie_gb_s * 1e9 for gpu in gpus],
     }
     return Machines(tuple(gpus), used, {name: np.array(values, float) for name, values in columns.items()})
 
@@ -218,10 +221,12 @@ def memory_spread(memory: TrainingMemory, shift: float, calibration: TrainingCal
 
 def split_of(layout: Grid) -> Split:
     whole = layout.sharding == FSDP
+    ranks = layout.dp * layout.cp  # those that divide a sequence hold the same weights: they share the states
     return Split(
-        tp=layout.tp, pp=layout.pp, dp=layout.dp, ep=layout.ep,
-        weight_shards=np.where(whole, layout.dp, 1), gradient_shards=np.where(whole, layout.dp, 1),
-        optimizer_shards=np.where(whole | (layout.sharding == ZERO1), layout.dp, 1),
+        tp=layout.tp, pp=layout.pp, cp=layout.cp, dp=layout.dp, ep=layout.ep,
+        weight_shards=np.where(whole, ranks, 1), gradient_shards=np.where(whole, ranks, 1),
+        optimizer_shards=np.where(whole | (layout.sharding == ZERO1), ranks, 1),
+        streamed=layout.offload == OFFLOADS.index("all"),
     )  # fmt: skip
 
 
@@ -241,8 +246,10 @@ def batch_of(plan: Plan, layout: Grid, split: Split, *losses: Loss) -> Batch:
     )
 
 
-def states_of(plan: Plan, sharding: str) -> States:
+def states_of(plan: Plan, sharding: str, offload: str = "none") -> States:
     """Optimiser states by recipe: the choice that changes memory more than the model does."""
+    if offload != "none" and not plan.frozen:
+        return STATES["adamw_deepspeed"]
     if plan.job.optimizer == "adamw_8bit" and not plan.frozen:
         return STATES["adamw_8bit"]
     return STATES["adamw_main_gradients" if sharding == "zero1" and not plan.frozen else "adamw"]
@@ -251,13 +258,14 @@ def states_of(plan: Plan, sharding: str) -> States:
 def memory_of(plan: Plan, layout: Grid, calibration: TrainingCalibration, *losses: Loss) -> TrainingMemory:
     """Peak memory of every candidate, before the spread; with several losses, one row for each."""
     split = split_of(layout)
-    zero1 = layout.sharding == ZERO1
-    pairs = zip(states_of(plan, "zero1"), states_of(plan, "fsdp"), strict=True)
-    return training_memory(
-        plan.model, States(*(np.where(zero1, main, other) for main, other in pairs)), split,
+    recipes = [states_of(plan, "fsdp"), states_of(plan, "zero1"), states_of(plan, "fsdp", "all")]
+    kinds = [layout.offload == 0, (layout.offload == 0) & (layout.sharding == ZERO1), layout.offload > 0]
+    memory = training_memory(
+        plan.model, States(*(np.select(kinds[::-1], fields[::-1]) for fields in zip(*recipes, strict=True))), split,
         batch_of(plan, layout, split, *losses), calibration.memory_factors(STACK),
         Adapter(float(plan.frozen), plan.base_bytes, plan.job.lora_rank),
     )  # fmt: skip
+    return in_host_memory(memory, layout.offload) if np.any(layout.offload) else memory
 
 
 def time_of(plan: Plan, layout: Grid, machines: Machines, calibration: TrainingCalibration) -> TokenTime:
@@ -266,6 +274,7 @@ def time_of(plan: Plan, layout: Grid, machines: Machines, calibration: TrainingC
     work = Work(
         frozen=float(plan.frozen), base_bytes=plan.base_bytes, moved_passes=stack.moved, step_s=stack.step_s,
         software_age_months=plan.software_age_months, full_sharding=(layout.sharding == FSDP).astype(float),
+        offload=layout.offload,
     )  # fmt: skip
     return token_time(
         plan.model, machines.chip(layout.accelerator), split, batch_of(plan, layout, split, "eager"), work,
@@ -316,6 +325,6 @@ def grid_of(option: LoadOption) -> Grid:
     layout, recipe = option.layout, option.recipe or TrainingRecipe()
     values = (
         option.gpus, layout.tp, layout.pp, layout.dp, layout.ep, SHARDINGS.index(layout.sharding),
-        recipe.micro_batch, RECOMPUTES.index(recipe.recompute),
+        recipe.micro_batch, RECOMPUTES.index(recipe.recompute), layout.cp, OFFLOADS.index(recipe.host_offload),
     )  # fmt: skip
     return Grid(np.array([0]), *(np.array([float(value)]) for value in values))

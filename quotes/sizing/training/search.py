@@ -19,7 +19,7 @@ from quotes.sizing.results import LoadOption, Refusal
 from quotes.sizing.training.calibration import TrainingCalibration
 from quotes.sizing.training.hardware import TrainingGpu
 from quotes.sizing.training.layouts import VARIANTS, Grid, Space, gpu_counts, space
-from quotes.sizing.training.memory import GIB, STATES
+from quotes.sizing.training.memory import GIB, STATES, Offload
 from quotes.sizing.training.option import admitted, chosen_rows, option_of, refused_memory, refused_speed
 from quotes.sizing.training.plan import (
     STACK,
@@ -89,6 +89,13 @@ def training_options(
     return answers
 
 
+def offloads(plan: Plan) -> tuple[Offload, ...]:
+    """What may live in host memory, the least first: an adapter has hardly any optimiser states."""
+    if plan.frozen:
+        return ("all",)
+    return ("optimizer", "all") if plan.job.optimizer == "adamw" else ()
+
+
 class _Search:
     """One job on the accelerators that may train it."""
 
@@ -114,27 +121,44 @@ class _Search:
         found |= self._look([
             () if index in found else counts[LOOKED_AT_FIRST:] for index, counts in enumerate(self.counts)
         ])  # fmt: skip
+        for offload in offloads(self.plan):
+            # States in host memory are slow and seldom measured: only where nothing fits without.
+            found |= self._look([
+                () if index in found or index in self.near else self._counts(gpu, kind, offload)
+                for index, (gpu, kind) in enumerate(zip(self.machines.gpus, self.machines.precisions, strict=True))
+            ], offload)  # fmt: skip
         return {
             accelerator.sku: found[index] if index in found else self._refusal(index)
             for index, accelerator in enumerate(self.accelerators)
         }
 
-    def _counts(self, gpu: TrainingGpu, precision: str) -> tuple[int, ...]:
-        """GPU counts that could do it at best, by speed and by the states that must be held."""
+    def _counts(self, gpu: TrainingGpu, precision: str, offload: Offload = "none") -> tuple[int, ...]:
+        """GPU counts that could do it at best, by speed and by the states that the GPUs must hold."""
         plan = self.plan
         rate = gpu.peak_tflops(precision) * 1e12 * BEST_CASE_UTILISATION
         for_deadline = plan.tokens * plan.token_flops / rate / 3600 / plan.available_h
-        least_states = plan.base_bytes if plan.frozen else LEAST_STATES
+        least_states = (plan.base_bytes if plan.frozen else LEAST_STATES) if offload == "none" else 0.0
         least = max(for_deadline, plan.model.params * least_states / (gpu.memory_gib * GIB))
         every = gpu_counts(gpu.node_gpus, self.assumptions.training_gpus_max)
         return tuple(count for count in every if count >= least)
 
-    def _look(self, counts: Sequence[Sequence[int]]) -> dict[int, tuple[LoadOption, ...]]:
+    def _look(
+        self, counts: Sequence[Sequence[int]], offload: Offload = "none"
+    ) -> dict[int, tuple[LoadOption, ...]]:
         """Options by index of the accelerator, at these sizes; `near` is kept for those without."""
         if not any(counts):
             return {}
         plan = self.plan
-        found = self._survivors(space(plan.arch, plan.job.method, self.machines.gpus, counts))
+        found = self._survivors(
+            space(
+                plan.arch,
+                plan.job.method,
+                plan.job.sequence_tokens,
+                self.machines.gpus,
+                counts,
+                offload=offload,
+            )
+        )
         order = np.lexsort((found.hours, found.layout.gpus, found.layout.accelerator))
         edges = np.searchsorted(found.layout.accelerator[order], np.arange(len(self.accelerators) + 1))
         picked: dict[int, list[int]] = {}
@@ -193,10 +217,14 @@ class _Search:
         recompute = pieces.argmax(axis=1)[pair, micro]
         rows = (every.layout[pair] * VARIANTS[0] + recompute) * VARIANTS[1] + micro
         kept = layouts.take(rows)._replace(accelerator=every.owner[pair])
-        seconds = time_of(plan, kept, self.machines, self.calibration).total
+        time = time_of(plan, kept, self.machines, self.calibration)
+        seconds = time.total
+        # Traffic to host memory depends on the server, and nobody publishes it: half as much to twice as much.
         hours, hopeful, cautious = (
-            run_hours(plan, kept.gpus, seconds / factor[kept.accelerator], self.assumptions)
-            for factor in (self.speed.middle, self.speed.high, self.speed.low)
+            run_hours(
+                plan, kept.gpus, (seconds + extra * time.host) / factor[kept.accelerator], self.assumptions
+            )
+            for factor, extra in ((self.speed.middle, 0.0), (self.speed.high, -0.5), (self.speed.low, 1.0))
         )
         chunked = ~plain[pair, recompute, micro]
         return Found(kept, hours, cautious, hopeful, seconds / self.speed.middle[kept.accelerator], chunked)

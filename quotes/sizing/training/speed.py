@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 from catalog.quantity import Frozen
 from quotes.sizing.arrays import Numbers
 from quotes.sizing.training.memory import (
+    OFFLOADS,
     Batch,
     Split,
     local_dense_params,
@@ -27,6 +28,7 @@ FORWARD_AND_BACKWARD = 3  # forward, gradient of the input, gradient of the weig
 FROZEN_PASSES = 2  # a frozen matrix needs no gradient of its weight
 FLASH_BACKWARD = 2.5  # backward attention recomputes the scores: 5 products for 2 (FlashAttention-2 paper)
 _TINY = 1e-12  # keeps a model without experts from dividing by zero
+HOST_MEMORY_B_S = 30e9  # of a server's memory bandwidth, the share of one of eight GPUs
 OPTIMIZER_BYTES = 30  # read and written per parameter in one Adam step in mixed precision
 
 
@@ -73,6 +75,7 @@ class Chip(NamedTuple):
     )
     fabric_b_s: Numbers  # to other servers, per GPU, one direction
     node_gpus: Numbers
+    host_b_s: Numbers = 22e9  # to host memory, per GPU, one direction
 
 
 class Work(NamedTuple):
@@ -87,6 +90,7 @@ class Work(NamedTuple):
     software_age_months: Numbers = 0.0  # against the newest measured (August 2026)
     full_sharding: Numbers = 0.0  # 1: weights sharded, gathered for every micro-batch
     gradient_sharding: Numbers = 0.0  # 1: gradients reduced every micro-batch, weights gathered once a step
+    offload: Numbers = 0.0  # index in OFFLOADS: states in host memory
     shard_ranks: Numbers = 0.0  # ranks over which states are sharded; 0 = all data-parallel ranks
 
 
@@ -105,6 +109,7 @@ class TokenTime(NamedTuple):
     sharding_hidden: Array  # communication of data parallelism before hiding
     exposed: Array  # what of it remains
     per_step: Array
+    host: Array  # of the total: traffic to host memory and the optimiser on the CPU
     total: Array
 
 
@@ -148,7 +153,10 @@ def token_time(
     link = np.asarray(chip.link_b_s, float)
     collectives = np.where(frozen, 6, 8)
     tensor = factors.tensor_parallel * model.layers * collectives * 2 * model.hidden * (tp - 1) / link
-    context = factors.context_parallel * model.layers * model.hidden * (cp - 1) / 2 / link * tp
+    # Keys and values go round in 16 bit: forward, once more backward, and their gradients.
+    near = np.where(tp * cp <= np.asarray(chip.node_gpus, float), chip.server_b_s, chip.fabric_b_s)
+    key_rate = np.where(tp * cp <= np.asarray(chip.domain, float), link, near)
+    context = factors.context_parallel * model.key_elements * 2 * 3 * (cp - 1) / key_rate
     beyond = np.where(ep <= np.asarray(chip.node_gpus, float), chip.server_b_s, chip.fabric_b_s)
     exchange_rate = np.where(ep <= np.asarray(chip.domain, float), link, beyond)
     exchange = factors.all_to_all * model.routed_elements * 8 * (ep - 1) / np.maximum(ep, 1) / exchange_rate
@@ -181,11 +189,31 @@ def token_time(
     per_step = (
         optimizer + np.asarray(work.step_s, float) + factors.step_s_per_doubling * doublings
     ) / per_gpu_tokens
+    host = _host_time(model, chip, split, work, per_gpu_tokens, tokens / group)
     return TokenTime(
         products * age, experts * age, attention * age, moved * age, launches * age, expand * age,
         (tensor + context) * age, exchange * age, bubble, communication, overlapped - busy, per_step,
-        overlapped + per_step,
+        host, overlapped + per_step + host,
     )  # fmt: skip
+
+
+def _host_time(
+    model: TrainedModel, chip: Chip, split: Split, work: Work, step_tokens: Array, micro_tokens: Array
+) -> Array:
+    """Seconds per token for states in host memory; the tokens are those of one GPU.
+
+    Once a step gradients go down, the CPU updates, weights come up; weights that live there come up twice per
+    micro-batch and their gradients go down. Nothing is taken to hide. Sources: ZeRO-Offload (Ren et al. 2021) updates
+    ten billion parameters a second on two sockets, which is their memory bandwidth.
+    """
+    chosen, to_host = np.asarray(work.offload, int), np.asarray(chip.host_b_s, float)
+    frozen = np.asarray(work.frozen, float) > 0
+    mine = local_params(model, split) / np.maximum(np.asarray(split.dp, float) * split.cp, 1.0)
+    update = np.where(frozen, 0.0, mine * (2 * 2 / to_host + OPTIMIZER_BYTES / HOST_MEMORY_B_S))
+    once = np.where(chosen > 0, update, 0.0)
+    passes = np.where(frozen, 2 * np.asarray(work.base_bytes, float), 3 * 2.0)
+    each = np.where(chosen == OFFLOADS.index("all"), mine * passes / to_host, 0.0)
+    return once / step_tokens + each / micro_tokens
 
 
 def _data_parallel_time(
