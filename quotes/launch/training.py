@@ -1,8 +1,8 @@
 """Training of language models: the trainer, parallelism and batch that were sized.
 
 Plain data parallelism, sharded or not, runs in the Hugging Face trainers under `accelerate` (FSDP 2, DDP or DeepSpeed
-ZeRO-1); tensor, pipeline and expert parallelism and selective recomputation of a pre-training run in Megatron-LM. For
-what neither has a documented switch for, there is no command, and the reason is said.
+ZeRO-1); tensor, pipeline, expert and context parallelism and selective recomputation of a pre-training run in
+Megatron-LM. For what neither has a documented switch for, there is no command, and the reason is said.
 """
 
 from collections.abc import Callable, Mapping
@@ -61,7 +61,8 @@ def training_way(option: LoadOption, job: LanguageTraining) -> Way:
 def tool_of(option: LoadOption, job: LanguageTraining, recipe: TrainingRecipe) -> str | Message:
     """The key of the trainer in TOOLS, or why none is known to run what was sized."""
     layout = option.layout
-    plain = layout.tp == layout.pp == layout.ep == 1 and recipe.recompute != "selective"
+    undivided = layout.tp == layout.pp == layout.ep == layout.cp == 1
+    plain = undivided and recipe.recompute != "selective" and recipe.host_offload == "none"
     if option.stack not in {"cuda", "rocm"}:
         return Message.of(noop("No trainer is known whose settings we can give for this accelerator."))
     full_states = recipe.optimizer == "adamw" or job.method in ADAPTERS
@@ -72,11 +73,12 @@ def tool_of(option: LoadOption, job: LanguageTraining, recipe: TrainingRecipe) -
         and (full_states or not (pre_trains or layout.sharding == "zero1"))
     ):
         return "transformers" if pre_trains else "trl"
-    if not pre_trains or option.stack != "cuda":
+    if not pre_trains or option.stack != "cuda" or recipe.host_offload != "none":
         return Message.of(
             noop(
                 "Sized with a division over the GPUs that the Hugging Face trainers have no documented switch for "
-                "(tensor, pipeline or expert parallelism, selective recomputation, or FP8). Set it up in a trainer "
+                "(tensor, pipeline, expert or context parallelism, states in host memory, selective recomputation, "
+                "or FP8). Set it up in a trainer "
                 "that has it, with the figures above."
             )
         )
@@ -306,6 +308,8 @@ def megatron(option: LoadOption, job: LanguageTraining, model: ModelToRun, steps
     ]
     if layout.tp > 1:
         words += ["--sequence-parallel"]
+    if layout.cp > 1:
+        words += ["--context-parallel-size", str(layout.cp)]
     if layout.ep > 1:
         words += ["--expert-model-parallel-size", str(layout.ep)]
     words += ["--use-distributed-optimizer"]

@@ -300,7 +300,8 @@ def test_training_uses_exactly_its_gpus_and_batch() -> None:
         assert (steps.count - 1) * steps.sequences * job.sequence_tokens < job.tokens
         if way.tool == "megatron":
             split = ("--tensor-model-parallel-size", "--pipeline-model-parallel-size")
-            assert prod(int(said[flag]) for flag in split) * layout.dp == option.gpus
+            assert prod(int(said[flag]) for flag in split) * layout.dp * layout.cp == option.gpus
+            assert int(said.get("--context-parallel-size", 1)) == layout.cp
             assert int(said["--nproc_per_node"]) == option.gpus_in_one_node
             assert said["--global-batch-size"] == str(steps.sequences)
             assert said.get("--recompute-granularity", "none") == recipe.recompute
@@ -324,8 +325,20 @@ def test_what_no_trainer_documents_gets_no_command_but_a_reason() -> None:
     assert without
     for _, option, way in without:
         assert way.findings
-        plain = option.layout.tp == option.layout.pp == option.layout.ep == 1
+        layout = option.layout
+        plain = layout.tp == layout.pp == layout.ep == layout.cp == 1 and option.recipe.host_offload == "none"
         assert not plain or option.recipe.recompute == "selective" or option.stack not in {"cuda", "rocm"}
+
+
+def test_divided_sequences_and_states_on_the_host_are_never_left_out_of_a_command() -> None:
+    for job, option, way in trained():
+        if way.command is None:
+            continue
+        divided = option.model_copy(update={"layout": option.layout.model_copy(update={"cp": 2})})
+        again = training_way(divided, job)
+        assert again.command is None or values(again.command)["--context-parallel-size"] == "2"
+        recipe = option.recipe.model_copy(update={"host_offload": "optimizer"})
+        assert training_way(option.model_copy(update={"recipe": recipe}), job).command is None
 
 
 def test_an_eight_bit_optimiser_never_runs_as_a_full_one() -> None:
