@@ -10,11 +10,12 @@ from typing import Any
 import pydantic
 import yaml
 from django.core.management.base import BaseCommand, CommandError
+from django.utils.translation import get_language, override
 from django.utils.translation import gettext as _
-from django.utils.translation import override
 
 from catalog.snapshot import snapshot
 from configurator.formats import money, say
+from configurator.templatetags.rekenkracht import origin
 from configurator.wizard.presets import load_title
 from configurator.workload import Workload
 from quotes import services
@@ -116,7 +117,7 @@ def told(proposal: Proposal, *, explain: bool) -> Iterator[str]:
         yield ""
         yield from _system(proposal, system)
         if explain:
-            yield from _explained(system)
+            yield from _explained(proposal, system)
     if explain and sizing.refusals:
         yield ""
         yield _("Why not …?")
@@ -135,14 +136,14 @@ def _system(proposal: Proposal, system: SizedSystem) -> Iterator[str]:
     yield f"  {_('Total without VAT')}: {money(totals.net)}; {_('Total with VAT')}: {money(totals.gross)}"
 
 
-def _explained(system: SizedSystem) -> Iterator[str]:
+def _explained(proposal: Proposal, system: SizedSystem) -> Iterator[str]:
     for load in system.candidate.loads:
         yield f"  {load_title(load.load)}"
         for figure in load.figures:
             yield from _figure(figure)
     yield f"  {_('Bill of materials')}"
-    for line in system.candidate.system.lines:
-        yield f"    {line.quantity} × {line.name}: {say(line.reason)}"
+    for line in proposal.prices[system.tier].lines:
+        yield f"    {line.quantity} × {line.name_in(get_language() or '')}: {say(line.reason)}"
     for figure in system.candidate.system.figures:
         yield from _figure(figure)
     for finding in system.candidate.system.findings:
@@ -152,10 +153,10 @@ def _explained(system: SizedSystem) -> Iterator[str]:
 
 
 def _figure(figure: Figure) -> Iterator[str]:
-    formula = f" = {figure.formula}" if figure.formula else ""
+    formula = f" = {_(figure.formula)}" if figure.formula else ""
     yield f"    {say(figure.label)}: {say(figure.value)}{formula}"
     for item in figure.inputs:
-        source = f" ({item.source})" if item.source else ""
+        source = f" ({origin(item.source)})" if item.source else ""
         yield f"      {say(item.name)}: {say(item.value)}{source}"
     for row in figure.evidence:
         yield f"      {row.description}: {say(row.value)} ({row.source})"
