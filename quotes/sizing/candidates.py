@@ -45,19 +45,18 @@ class Draft(NamedTuple):
 
     @property
     def is_backed(self) -> bool:
-        """Whether measured runs of this kind of accelerator stand behind the speed of every load."""
+        """Whether measured runs of this kind of accelerator stand behind the rate of every load.
+
+        The first token may be calculated: its interval is wider then, and its cautious end is what is promised.
+        """
         return all(
-            estimate.badge is not Badge.EXTRAPOLATED for load in self.loads for estimate in _promises(load)
+            estimate.badge is not Badge.EXTRAPOLATED for load in self.loads for estimate in _rates(load)
         )
 
 
-def _promises(load: LoadOption) -> list[Estimate]:
+def _rates(load: LoadOption) -> list[Estimate]:
     speed = load.speed
-    return [
-        found
-        for found in (speed.ttft_p95_s, speed.tokens_s_per_user, speed.run_hours, speed.items_s_per_gpu)
-        if found
-    ]
+    return [found for found in (speed.tokens_s_per_user, speed.run_hours, speed.items_s_per_gpu) if found]
 
 
 def servers_for(catalog: CatalogSnapshot) -> Mapping[str, tuple[ServerSpec, ...]]:

@@ -8,6 +8,7 @@ from configurator.workload import Workload
 from quotes.sizing.assumptions import Assumptions
 from quotes.sizing.candidates import Draft
 from quotes.sizing.results import Candidate, Economics, LoadOption, Tier, Verdict
+from quotes.sizing.trace import Badge
 
 NARROW_HEADROOM = 1.1
 
@@ -191,6 +192,10 @@ def cons(draft: Draft, others: Sequence[Draft]) -> tuple[Message, ...]:
     found = []
     if any(load.verdict is Verdict.TIGHT for load in draft.loads):
         found.append(Message.of(noop("Memory is tight: little is left for longer conversations.")))
+    if any(_first_is_calculated(load) for load in draft.loads):
+        found.append(
+            Message.of(noop("The time to the first word is calculated; no run on this GPU timed it."))
+        )
     if draft.headroom_factor < NARROW_HEADROOM:
         found.append(
             Message.of(noop("No room for growth.") if _serves(draft) else noop("No time for a setback."))
@@ -204,6 +209,11 @@ def cons(draft: Draft, others: Sequence[Draft]) -> tuple[Message, ...]:
     if draft.screened.nodes == 1 and _serves(draft):
         found.append(Message.of(noop("One server: maintenance stops the service.")))
     return tuple(found)
+
+
+def _first_is_calculated(load: LoadOption) -> bool:
+    first, rate = load.speed.ttft_p95_s, load.speed.tokens_s_per_user
+    return bool(first and rate and first.badge is Badge.EXTRAPOLATED and rate.badge is not Badge.EXTRAPOLATED)
 
 
 def _lead(draft: Draft) -> int:

@@ -27,7 +27,7 @@ from quotes.sizing.serving.evidence import (
     LARGEST_SHIFT,
     REMEMBERED,
     Run,
-    badge_for,
+    badges_for,
     fading_mean,
     nearest_evidence,
     shift_of,
@@ -153,9 +153,11 @@ def test_a_run_that_says_nothing_about_first_tokens_does_not_shift_them() -> Non
 
 def test_badge_and_evidence_follow_the_nearest_runs() -> None:
     known = CALIBRATION.with_rows([measured(), measured(prompt=100_000)], ["here"])
-    assert badge_for(run(), known, interpolates=True) == (Badge.MEASURED, 1)
-    assert badge_for(run(concurrency=200.0), known, interpolates=True) == (Badge.INTERPOLATED, 0)
-    assert badge_for(run(tp=2), known, interpolates=False) == (Badge.EXTRAPOLATED, 0)
+    busier, wider = run(concurrency=200.0), run(tp=2)
+    assert badges_for(run(), known, served=True, tabled=True) == (Badge.MEASURED, Badge.MEASURED, 1)
+    assert badges_for(busier, known, served=True, tabled=True) == (Badge.INTERPOLATED, Badge.INTERPOLATED, 0)
+    assert badges_for(wider, known, served=False, tabled=True) == (Badge.EXTRAPOLATED, Badge.INTERPOLATED, 0)
+    assert badges_for(wider, known, served=False, tabled=False) == (Badge.EXTRAPOLATED, Badge.EXTRAPOLATED, 0)
     nearest = nearest_evidence(run(), known, "tpot")
     assert nearest[0].source == "here"
     assert nearest[0].value.value == pytest.approx(100)

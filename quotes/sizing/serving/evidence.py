@@ -96,13 +96,22 @@ def fading_mean(factors: NDArray[np.float64], near: NDArray[np.float64]) -> floa
     return float((weight * logs).sum() / (weight.sum() + DOUBT))
 
 
-def badge_for(run: Run, calibration: Calibration, *, interpolates: bool) -> tuple[Badge, int]:
-    """Measured when a nearby run of the same model, GPU and format exists, with how many; else interpolated when
-    `interpolates`; else extrapolated."""
+class Badges(NamedTuple):
+    """How near the first token and the tokens after it are to measurements; how many runs are nearby."""
+
+    first: Badge
+    rate: Badge
+    runs: int = 0
+
+
+def badges_for(run: Run, calibration: Calibration, *, served: bool, tabled: bool) -> Badges:
+    """Measured when a nearby run of the same model, GPU and format exists; else interpolated where runs of its kind
+    were `served`, and the rate alone where only its throughput was `tabled`; else extrapolated."""
     count = len(nearby_rows(run, calibration))
     if count:
-        return Badge.MEASURED, count
-    return (Badge.INTERPOLATED if interpolates else Badge.EXTRAPOLATED), 0
+        return Badges(Badge.MEASURED, Badge.MEASURED, count)
+    first = Badge.INTERPOLATED if served else Badge.EXTRAPOLATED
+    return Badges(first, Badge.INTERPOLATED if tabled else first)
 
 
 def nearby_rows(run: Run, calibration: Calibration) -> NDArray[np.intp]:

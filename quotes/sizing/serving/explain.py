@@ -9,12 +9,12 @@ from quotes.sizing.architecture import FORMATS, active_params, parameters
 from quotes.sizing.assumptions import Assumptions
 from quotes.sizing.results import Estimate, LoadOption, Speed
 from quotes.sizing.serving.calibration import Calibration
-from quotes.sizing.serving.evidence import Run, badge_for, nearest_evidence
+from quotes.sizing.serving.evidence import Badges, Run, nearest_evidence
 from quotes.sizing.serving.fleet import Fleet, Memory, fleet_of, memory_of_ways, run_of
 from quotes.sizing.serving.intervals import Interval
 from quotes.sizing.serving.layouts import Way
 from quotes.sizing.serving.memory import EngineMemory, Pool, Split, engine_memory, graphs_gib, planned_batch
-from quotes.sizing.serving.options import estimate, interpolates, spare_replicas
+from quotes.sizing.serving.options import badges_of, estimate, spare_replicas
 from quotes.sizing.serving.speed import Served, Targets, largest_load, serve
 from quotes.sizing.trace import Badge, Figure, Input
 
@@ -50,9 +50,9 @@ def explain_serving(
     load = service.concurrent_requests / working
     served = serve(fleet, service, np.array([max(load, 1.0)]), targets)
     run = run_of(way, service, arch, accelerator, load)
-    badge, count = badge_for(run, calibration, interpolates=interpolates(fleet.choices[0], arch, calibration))
+    badges = badges_of(run, fleet.choices[0], arch, calibration)
     most = largest_load(fleet, service, targets, max(4.0, 4.0 * load))
-    speeds = _SpeedFigures(service, fleet, served, run, badge, count, calibration, targets.variation)
+    speeds = _SpeedFigures(service, fleet, served, run, badges, calibration, targets.variation)
     figures = (
         *_memory_figures(arch, way, memory, engine, accelerator, service),
         *speeds.all(arch, load, way.gpus),
@@ -193,19 +193,19 @@ class _SpeedFigures:
         fleet: Fleet,
         served: Served,
         run: Run,
-        badge: Badge,
-        count: int,
+        badges: Badges,
         calibration: Calibration,
         variation: float,
     ) -> None:
         self.variation = variation
         self.service, self.fleet, self.served = service, fleet, served
-        self.run, self.badge, self.count, self.calibration = run, badge, count, calibration
+        self.run, self.badges, self.calibration = run, badges, calibration
         self.intervals = dict(zip(("ttft", "tpot", "throughput"), fleet.intervals[0], strict=True))
 
     def of(self, value: float, metric: str) -> Estimate:
         evidence = nearest_evidence(self.run, self.calibration, metric)
-        made = estimate(value, self.intervals[metric], self.badge, self.count, inverse=metric == "tpot")
+        badge = self.badges.first if metric == "ttft" else self.badges.rate
+        made = estimate(value, self.intervals[metric], badge, self.badges.runs, inverse=metric == "tpot")
         return made.model_copy(update={"evidence": evidence})
 
     def rate(self, load: float, gpus: int) -> float:
@@ -231,10 +231,8 @@ class _SpeedFigures:
         steady, service = self.served.steady, self.service
         interval: Interval = self.intervals["tpot"]
 
-        def plain(value: float) -> Estimate:
-            return Estimate(
-                value=value, low=value * interval.low, high=value * interval.high, badge=self.badge
-            )
+        def plain(value: float, badge: Badge) -> Estimate:
+            return Estimate(value=value, low=value * interval.low, high=value * interval.high, badge=badge)
 
         prompt_ms, step_ms = float(steady.prompt_s[0]) * 1e3, float(steady.step_s[0]) * 1e3
         tpot_ms = float(steady.tpot_s[0]) * 1e3
@@ -242,7 +240,7 @@ class _SpeedFigures:
         scheduler = self.fleet.sched
         return (
             self.figure(
-                "prompt_ms", noop("Reading one prompt"), plain(prompt_ms), "ms",
+                "prompt_ms", noop("Reading one prompt"), plain(prompt_ms, self.badges.first), "ms",
                 noop("layers × (matrix products + attention + experts + all-reduces + small kernels)"),
                 (
                     _input(noop("Prompt"), service.prompt_tokens, "tokens", ANSWER),
@@ -251,7 +249,7 @@ class _SpeedFigures:
                 ),
             ),
             self.figure(
-                "step_ms", noop("One decode step"), plain(step_ms), "ms",
+                "step_ms", noop("One decode step"), plain(step_ms, self.badges.rate), "ms",
                 noop("weights ÷ bandwidth + KV ÷ bandwidth + all-reduces + launches + small kernels"),
                 (
                     _input(noop("Requests that write together"), float(steady.running[0])),

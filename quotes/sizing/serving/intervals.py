@@ -26,12 +26,26 @@ def interval_of(
 ) -> Interval:
     """The residual interval of `engine`, widened for a pair, generation, structure or link that was not measured."""
     residual, widen = calibration.residual(metric, engine, pair_seen), calibration.widening
-    exponent = 1.0
-    if not pair_seen:
+    if pair_seen:
+        return Interval(residual.low, residual.high)
+    low, high, exponent = residual.low, residual.high, 1.0
+    if metric != "ttft" and _tables_alone(calibration, choice):
+        tables = calibration.residual("throughput", "tables")
+        rate = (tables.low, tables.high) if metric == "throughput" else (1 / tables.high, 1 / tables.low)
+        low, high = min(low, rate[0]), max(high, rate[1])
+    else:
         exponent *= _generation_factor(calibration, choice)
-        exponent *= 1.0 if standard else widen.structure_unknown
-        exponent *= widen.pcie_parallel if choice.link == "pcie" and gpus > 1 else 1.0
-    return Interval(residual.low**exponent, residual.high**exponent)
+    exponent *= 1.0 if standard else widen.structure_unknown
+    exponent *= widen.pcie_parallel if choice.link == "pcie" and gpus > 1 else 1.0
+    return Interval(low**exponent, high**exponent)
+
+
+def _tables_alone(calibration: Calibration, choice: Choice) -> bool:
+    """Whether the rate of this generation is known from published tables, and from no timed runs."""
+    return (
+        choice.generation in calibration.table_generations
+        and choice.generation not in calibration.serving_generations
+    )
 
 
 def _generation_factor(calibration: Calibration, choice: Choice) -> float:

@@ -266,6 +266,15 @@ def silicon(name: str, form_factor: FormFactor | None = None) -> str:
     return key
 
 
+def tabled_silicon(calibration: Calibration) -> frozenset[str]:
+    """The GPUs, as `silicon` keys them, whose published throughput tables are known."""
+    known = calibration.machines
+    if "tabled" not in known:
+        known["tabled"] = frozenset(silicon(pair.split("|")[1]) for pair in calibration.fitted_pairs)
+    found: frozenset[str] = known["tabled"]
+    return found
+
+
 def shape_signature(arch: ModelArchitecture) -> str:
     """Equal for models of one shape under different names (base, instruct, requantised)."""
     return f"{arch.layers}x{arch.hidden}x{arch.query_heads}x{arch.experts}"

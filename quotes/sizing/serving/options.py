@@ -25,12 +25,12 @@ from quotes.sizing.results import (
     Speed,
 )
 from quotes.sizing.serving.calibration import Calibration
-from quotes.sizing.serving.evidence import badge_for
+from quotes.sizing.serving.evidence import Badges, Run, badges_for
 from quotes.sizing.serving.fleet import Fleet, Memory, fleet_of, memory_of_ways, run_of
 from quotes.sizing.serving.intervals import Interval
 from quotes.sizing.serving.kernels import generation
 from quotes.sizing.serving.layouts import Way, ways
-from quotes.sizing.serving.machines import Choice, MissingFigure, require_figures
+from quotes.sizing.serving.machines import Choice, MissingFigure, require_figures, tabled_silicon
 from quotes.sizing.serving.memory import (
     EngineMemory,
     MemoryBudget,
@@ -279,7 +279,7 @@ def option_of(
     ttft_x, tpot_x, rate_x = search.fleet.intervals[row]
     choice = search.fleet.choices[row]
     run = run_of(way, service, arch, accelerator, per_replica)
-    badge, count = badge_for(run, calibration, interpolates=interpolates(choice, arch, calibration))
+    badges = badges_of(run, choice, arch, calibration)
     in_use = min(per_replica, memory.capacity[row]) / way.dp * memory.half_gib[row]
     pool, weights = float(budget.kv_pool_gib[row]), float(budget.weights_gib[row])
     state = verdict(pool, float(memory.needed_gib[row]), margin_gib(arch, engine, weights))
@@ -313,10 +313,12 @@ def option_of(
         ),
         verdict=state,
         speed=Speed(
-            ttft_p95_s=estimate(float(served.ttft_p95_s[at]), ttft_x, badge, count),
-            ttft_s=estimate(float(served.steady.ttft_s[at]), ttft_x, badge, count),
-            tokens_s_per_user=estimate(float(served.tokens_s[at]), tpot_x, badge, count, inverse=True),
-            output_tokens_s_per_gpu=estimate(rate, rate_x, badge, count),
+            ttft_p95_s=estimate(float(served.ttft_p95_s[at]), ttft_x, badges.first, badges.runs),
+            ttft_s=estimate(float(served.steady.ttft_s[at]), ttft_x, badges.first, badges.runs),
+            tokens_s_per_user=estimate(
+                float(served.tokens_s[at]), tpot_x, badges.rate, badges.runs, inverse=True
+            ),
+            output_tokens_s_per_gpu=estimate(rate, rate_x, badges.rate, badges.runs),
         ),
         limited_by=_limit(search, row, replicas, service),
         host=HostNeed(
@@ -341,10 +343,12 @@ def _settings(
     )
 
 
-def interpolates(choice: Choice, arch: ModelArchitecture, calibration: Calibration) -> bool:
-    """Whether a figure without a measured run of its own stands between others: the kernels were measured, the model
-    is built as measured ones are, and other models were served on this generation."""
-    return choice.exact and arch.standard_structure and choice.generation in calibration.serving_generations
+def badges_of(run: Run, choice: Choice, arch: ModelArchitecture, calibration: Calibration) -> Badges:
+    """A figure without a measured run of its own stands between others when the model is built as measured ones are,
+    and others were served on this generation with measured kernels, or throughput tables of this very GPU are known."""
+    served = arch.standard_structure and choice.exact and choice.generation in calibration.serving_generations
+    tabled = arch.standard_structure and run.gpu in tabled_silicon(calibration)
+    return badges_for(run, calibration, served=served, tabled=served or tabled)
 
 
 def _limit(search: Search, row: int, replicas: int, service: LanguageService) -> Message:
