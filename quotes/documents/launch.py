@@ -100,6 +100,10 @@ def readme(plan: LaunchPlan, title: str) -> str:
                 ),
                 _("Where a version of an image must be chosen, the file says CHOOSE-A-VERSION."),
                 _(
+                    "Keep downloaded models on a volume that the containers share: every new one would download them "
+                    "again."
+                ),
+                _(
                     "There is no password or token in these files. Give your own to the machine that downloads the "
                     "model, never to a file that you share."
                 ),

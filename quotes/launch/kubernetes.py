@@ -10,6 +10,7 @@ from quotes.launch.nouns import CHOOSE, Command, Container, Resources, Setting, 
 from quotes.launch.shell import MASTER_PORT
 
 PORT = 8000
+HEALTH = "/health"  # of vLLM, SGLang, TensorRT-LLM and Infinity alike
 FOLDER = "/launch"
 SHARED_MEMORY: Mapping[str, Any] = {"name": "shared-memory", "emptyDir": {"medium": "Memory"}}
 
@@ -63,6 +64,7 @@ def service_documents(
             "command": [literal(word) for word in command.words],
             "env": _environment(command),
             "ports": [{"containerPort": PORT}],
+            "readinessProbe": {"httpGet": {"path": HEALTH, "port": PORT}, "periodSeconds": 10},
         }
     volumes = [_files(name)] if reads_files else []
     if reads_files:

@@ -30,6 +30,16 @@ class Command(Frozen):
         """Each setting once, in order."""
         return tuple({word.name: word for word in self.words if isinstance(word, Setting)}.values())
 
+    def with_default(self, name: str, default: str) -> "Command":
+        """The same with another default for one setting."""
+        words = (
+            word.model_copy(update={"default": default})
+            if isinstance(word, Setting) and word.name == name
+            else word
+            for word in self.words
+        )
+        return self.model_copy(update={"words": tuple(words)})
+
 
 class LaunchFile(Frozen):
     """One file of a load. `documents` are written as YAML, one after the other; else `text` holds."""

@@ -21,6 +21,7 @@ from quotes.sizing.results import LoadOption, SizedSystem
 from quotes.sizing.trace import Finding
 
 LONGEST_NAME = 40
+FIRST_PORT, PORTS = 8000, 100  # of the first service on a server, and how many each service may use
 GIB = 2**30
 
 
@@ -34,8 +35,8 @@ def launch_plan(system: SizedSystem, workload: Workload) -> LaunchPlan:
     accelerators = system.candidate.system.node.accelerators
     return LaunchPlan(
         loads=tuple(
-            _load(folder, load, parts[load.load], accelerators)
-            for folder, load in zip(folders, loads, strict=True)
+            _load(folder, load, parts[load.load], accelerators, FIRST_PORT + PORTS * number)
+            for number, (folder, load) in enumerate(zip(folders, loads, strict=True))
             if load.load in parts
         )
     )
@@ -55,16 +56,20 @@ def folder_names(names: Iterable[str]) -> list[str]:
     return found
 
 
-def _load(folder: str, option: LoadOption, part: Service | Job, accelerators: int) -> LoadLaunch:
+def _load(folder: str, option: LoadOption, part: Service | Job, accelerators: int, port: int) -> LoadLaunch:
+    """`port` is the first of its replicas outside Kubernetes, where services share servers."""
     option = _without_options(option)
     is_service = option.kind.endswith("serving")
     resources = resources_of(option, accelerators)
     way = _way(folder, option, part)
+    command = way.command.with_default("PORT", str(port)) if way.command else None
     files: list[LaunchFile] = []
-    if way.command:
-        files.append(LaunchFile(name="start.sh", text=start_script(way.command)))
+    if command:
+        files.append(LaunchFile(name="start.sh", text=start_script(command)))
     files += way.files
-    slurm = slurm_script(folder, resources, is_service=is_service, has_command=way.command is not None)
+    slurm = slurm_script(
+        folder, resources, port=port if is_service else None, has_command=command is not None
+    )
     files.append(LaunchFile(name="slurm.sbatch", text=slurm))
     if resources.gpu_resource or not resources.gpus:
         documents = (
@@ -78,7 +83,7 @@ def _load(folder: str, option: LoadOption, part: Service | Job, accelerators: in
         folder=folder,
         kind="service" if is_service else "job",
         tool=way.tool,
-        command=way.command,
+        command=command,
         container=way.container,
         resources=resources,
         files=tuple(files),

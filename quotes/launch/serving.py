@@ -72,7 +72,9 @@ def _remarks(option: LoadOption, model: ModelToRun, settings: EngineSettings) ->
         guessed = Quantity(value=settings.draft_tokens, digits=2)
         found.append(note(Message.of(text, count=guessed), warns=True))
     if option.replicas > 1:
-        text = noop("Start {count} replicas and put a load balancer before them.")
+        text = noop(
+            "Start {count} replicas, each with its own GPUs and port, and put a load balancer before them."
+        )
         found.append(note(Message.of(text, count=option.replicas)))
     return tuple(found)
 

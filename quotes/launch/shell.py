@@ -54,11 +54,11 @@ def start_script(command: Command) -> str:
     return HEAD + STRICT + body(command)
 
 
-def slurm_script(name: str, resources: Resources, *, is_service: bool, has_command: bool) -> str:
-    """A batch script that starts every unit: replicas as an array, a job's servers together. `name` is a folder name.
-
-    Without a command it takes one as its arguments.
+def slurm_script(name: str, resources: Resources, *, port: int | None, has_command: bool) -> str:
+    """A batch script that starts every unit: replicas as an array from `port` up, a job's servers (`port` None)
+    together. `name` is a folder name. Without a command it takes one as its arguments.
     """
+    is_service = port is not None
     several = resources.units > 1
     options = {
         "job-name": name,
@@ -73,7 +73,7 @@ def slurm_script(name: str, resources: Resources, *, is_service: bool, has_comma
     head = "".join(f"#SBATCH --{option}={value}\n" for option, value in options.items())
     body = ""
     if is_service and has_command:
-        body = "export PORT=$((${PORT:-8000} + ${SLURM_ARRAY_TASK_ID:-0}))\n"
+        body = f"export PORT=$((${{PORT:-{port}}} + ${{SLURM_ARRAY_TASK_ID:-0}}))\n"
     if not is_service:
         body = (
             'MASTER_ADDR=$(scontrol show hostnames "$SLURM_JOB_NODELIST" | head -n 1)\n'

@@ -59,36 +59,38 @@ def training_way(option: LoadOption, job: LanguageTraining) -> Way:
 
 
 def tool_of(option: LoadOption, job: LanguageTraining, recipe: TrainingRecipe) -> str | Message:
-    """The key of the trainer in TOOLS, or why none is known to run what was sized."""
+    """The key of the trainer in TOOLS, or why none is known to run what was sized.
+
+    Megatron-LM recomputes selectively; where it cannot run a job, a trainer that recomputes everything stands in if the
+    hours that this takes are known.
+    """
     layout = option.layout
-    undivided = layout.tp == layout.pp == layout.ep == layout.cp == 1
-    plain = undivided and recipe.recompute != "selective" and recipe.host_offload == "none"
-    if option.stack not in {"cuda", "rocm"}:
-        return Message.of(noop("No trainer is known whose settings we can give for this accelerator."))
+    plain = layout.tp == layout.pp == layout.ep == layout.cp == 1 and option.precision == "bf16"
+    on_gpus = recipe.host_offload == "none"
+    selective = recipe.recompute == "selective"
     full_states = recipe.optimizer == "adamw" or job.method in ADAPTERS
     pre_trains = job.method is Method.PRE_TRAIN
-    if (
-        plain
-        and option.precision == "bf16"
-        and (full_states or not (pre_trains or layout.sharding == "zero1"))
-    ):
+    if option.stack not in {"cuda", "rocm"}:
+        return Message.of(noop("No trainer is known whose settings we can give for this accelerator."))
+    in_megatron = pre_trains and on_gpus and option.stack == "cuda" and recipe.loss == "eager" and full_states
+    kept = full_states or not (pre_trains or layout.sharding == "zero1")
+    if plain and on_gpus and kept and (not selective or (recipe.recomputing_all_h and not in_megatron)):
         return "transformers" if pre_trains else "trl"
-    if not pre_trains or option.stack != "cuda" or recipe.host_offload != "none":
-        return Message.of(
-            noop(
-                "Sized with a division over the GPUs that the Hugging Face trainers have no documented switch for "
-                "(tensor, pipeline, expert or context parallelism, states in host memory, selective recomputation, "
-                "or FP8). Set it up in a trainer "
-                "that has it, with the figures above."
-            )
-        )
-    if recipe.loss == "chunked" or not full_states:
+    if in_megatron:
+        return "megatron"
+    if pre_trains and on_gpus and option.stack == "cuda":
         return Message.of(
             noop(
                 "Sized with a loss in pieces or an 8-bit optimiser, which Megatron-LM has no documented switch for."
             )
         )
-    return "megatron"
+    return Message.of(
+        noop(
+            "Sized with a division over the GPUs that the Hugging Face trainers have no documented switch for "
+            "(tensor, pipeline, expert or context parallelism, states in host memory, FP8, or an 8-bit optimiser divided "
+            "by ZeRO-1). Set it up in a trainer that has it, with the figures above."
+        )
+    )
 
 
 def _remarks(model: ModelToRun, steps: Steps, recipe: TrainingRecipe) -> tuple[Finding, ...]:
@@ -141,7 +143,7 @@ def trl(option: LoadOption, job: LanguageTraining, model: ModelToRun, steps: Ste
         command=Command(words=tuple(words)),
         container=container_of("trl", option.stack),
         files=tuple(LaunchFile(name=name, documents=(document,)) for name, document in files),
-        findings=_loss(option),
+        findings=_differences(option),
     )
 
 
@@ -166,7 +168,7 @@ def from_nothing(option: LoadOption, job: LanguageTraining, model: ModelToRun, s
         command=Command(words=tuple(words)),
         container=container_of("transformers", option.stack),
         files=(LaunchFile(name="accelerate.yaml", documents=(accelerate(option, job, steps),)),),
-        findings=(note(Message.of(text)), *_loss(option)),
+        findings=(note(Message.of(text)), *_differences(option)),
     )
 
 
@@ -214,16 +216,36 @@ def _trainer(option: LoadOption, job: LanguageTraining, steps: Steps) -> dict[st
         "max_steps": steps.count,
         "optim": OPTIMIZERS[job.optimizer],
         "bf16": not _pure(job),
-        "gradient_checkpointing": recipe.recompute == "full",
+        "gradient_checkpointing": recipe.recompute != "none",
         "use_liger_kernel": recipe.loss == "chunked",
     }
 
 
-def _loss(option: LoadOption) -> tuple[Finding, ...]:
-    if option.recipe is None or option.recipe.loss != "chunked":
-        return ()
-    text = noop("The loss must be computed in pieces: Liger Kernel does so for the models that it supports.")
-    return (note(Message.of(text), warns=True),)
+def _differences(option: LoadOption) -> tuple[Finding, ...]:
+    """What must hold, or is otherwise, in these trainers."""
+    recipe, run = option.recipe, option.speed.run_hours
+    found = []
+    if recipe and recipe.loss == "chunked":
+        text = noop(
+            "The loss must be computed in pieces: Liger Kernel does so for the models that it supports."
+        )
+        found.append(note(Message.of(text), warns=True))
+    if recipe and run and recipe.recompute == "selective":
+        hours = {
+            "longer": Quantity(value=recipe.recomputing_all_h, unit="hours", digits=2),
+            "sized": Quantity(value=run.high, unit="hours", digits=2),
+        }
+        text = noop(
+            "Sized with selective recomputation. This trainer recomputes everything: less memory, and a run then takes "
+            "up to {longer} instead of {sized}."
+        )
+        found.append(note(Message.of(text, **hours), warns=True))
+        available_h = option.capacity_factor * run.high
+        if recipe.recomputing_all_h > available_h:
+            text = noop("That is longer than the {available} that the run may take.")
+            available = Quantity(value=available_h, unit="hours", digits=3)
+            found.append(note(Message.of(text, available=available), warns=True))
+    return tuple(found)
 
 
 def accelerate(option: LoadOption, job: LanguageTraining, steps: Steps) -> dict[str, Any]:

@@ -99,6 +99,7 @@ class TrainingRecipe(Frozen):
     optimizer: str = ""
     step_sequences: float = 0  # per optimiser step, all GPUs together; 0: not kept
     host_offload: Literal["none", "optimizer", "all"] = "none"  # states that live in host memory
+    recomputing_all_h: float = 0  # cautious hours of a run if `selective` were `full`; 0: not computed
 
 
 class EngineSettings(Frozen):

@@ -16,6 +16,7 @@ from quotes.sizing.training.layouts import Grid
 from quotes.sizing.training.memory import GIB
 from quotes.sizing.training.model import adapter_params
 from quotes.sizing.training.plan import (
+    FULL,
     STACK,
     Plan,
     gpu_of,
@@ -25,6 +26,7 @@ from quotes.sizing.training.plan import (
     memory_shift,
     memory_spread,
     plan_of,
+    run_hours,
     speed_spread,
     states_of,
     subject_of_plan,
@@ -54,7 +56,21 @@ def explain_training(
         *_speed_figures(plan, layout, option, gpu, accelerator, calibration),
         *_time_figures(plan, option, assumptions),
     )
-    return option.model_copy(update={"figures": figures})
+    recipe = option.recipe
+    if recipe and recipe.recompute == "selective":
+        slower = _recomputing_all_h(plan, layout, gpu, assumptions, calibration)
+        recipe = recipe.model_copy(update={"recomputing_all_h": slower})
+    return option.model_copy(update={"figures": figures, "recipe": recipe})
+
+
+def _recomputing_all_h(
+    plan: Plan, layout: Grid, gpu: TrainingGpu, assumptions: Assumptions, calibration: TrainingCalibration
+) -> float:
+    """Hours of a run in software that recomputes everything or nothing, at the cautious end."""
+    machines = machines_of([gpu], plan.job.precision, calibration)
+    time = time_of(plan, layout._replace(recompute=np.array([float(FULL)])), machines, calibration)
+    low = speed_spread(plan, machines, calibration).low
+    return float(run_hours(plan, layout.gpus, time.total / low, assumptions)[0])
 
 
 def _input(

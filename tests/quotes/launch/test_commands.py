@@ -314,20 +314,35 @@ def test_training_uses_exactly_its_gpus_and_batch() -> None:
         kind = {"fsdp": "FSDP", "ddp": "MULTI_GPU", "zero1": "DEEPSPEED", "none": "NO"}[layout.sharding]
         assert divided["distributed_type"] == kind
         assert int(train["per_device_train_batch_size"]) == recipe.micro_batch
-        assert str(train["gradient_checkpointing"]) == str(recipe.recompute == "full")
+        assert str(train["gradient_checkpointing"]) == str(recipe.recompute != "none")
         assert str(train["use_liger_kernel"]) == str(recipe.loss == "chunked")
         assert bool(train.get("use_peft")) == (job.method in {Method.LORA, Method.QLORA})
         assert bool(train.get("load_in_4bit")) == (job.method is Method.QLORA)
 
 
 def test_what_no_trainer_documents_gets_no_command_but_a_reason() -> None:
-    without = [(job, option, way) for job, option, way in trained() if way.command is None]
+    without = [(option, way) for _, option, way in trained() if way.command is None]
     assert without
-    for _, option, way in without:
+    for option, way in without:
         assert way.findings
         layout = option.layout
         plain = layout.tp == layout.pp == layout.ep == layout.cp == 1 and option.recipe.host_offload == "none"
-        assert not plain or option.recipe.recompute == "selective" or option.stack not in {"cuda", "rocm"}
+        assert not plain or option.stack not in {"cuda", "rocm"}
+
+
+def test_a_trainer_that_recomputes_more_says_how_much_longer_it_takes() -> None:
+    told = [
+        (option, way)
+        for _, option, way in trained()
+        if way.tool in {"trl", "transformers"} and option.recipe.recompute == "selective"
+    ]
+    assert told
+    for option, way in told:
+        said = [str(finding.message) for finding in way.findings]
+        assert option.recipe.recomputing_all_h > option.speed.run_hours.high
+        assert any("recomputes everything" in text for text in said)
+        late = option.recipe.recomputing_all_h > option.capacity_factor * option.speed.run_hours.high
+        assert any("longer than the" in text for text in said) == late
 
 
 def test_divided_sequences_and_states_on_the_host_are_never_left_out_of_a_command() -> None:

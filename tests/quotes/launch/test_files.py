@@ -163,6 +163,23 @@ def test_a_job_on_several_servers_meets_on_the_first() -> None:
     assert address["spec"]["clusterIP"] == "None"
 
 
+def test_services_that_share_a_server_get_ports_of_their_own() -> None:
+    one = systems("law-firm")[0].candidate.loads[0]
+    two = tuple(one.model_copy(update={"load": name}) for name in ("a", "b"))
+    candidate = systems("law-firm")[0].candidate.model_copy(update={"loads": two})
+    workload = load_workload("law-firm")
+    services = tuple(workload.services[0].model_copy(update={"name": name}) for name in ("a", "b"))
+    first, second = launch_plan(
+        systems("law-firm")[0].model_copy(update={"candidate": candidate}),
+        workload.model_copy(update={"services": services}),
+    ).loads
+    assert '"${PORT:=8100}"' in content(second.files[0])
+    assert "${PORT:-8100}" in next(content(file) for file in second.files if file.name == "slurm.sbatch")
+    # Each pod has an address of its own.
+    addresses = [documents(content(load.files[-1]))[1]["spec"]["ports"] for load in (first, second)]
+    assert addresses == [[{"port": 8000, "targetPort": 8000}]] * 2
+
+
 def test_replicas_that_share_a_server_get_ports_of_their_own() -> None:
     (load,) = next(loads for _, loads in planned("software-house") if loads[0].resources.units > 1)
     slurm = next(content(file) for file in load.files if file.name == "slurm.sbatch")
