@@ -87,8 +87,8 @@ def tool_of(option: LoadOption, job: LanguageTraining, recipe: TrainingRecipe) -
     return Message.of(
         noop(
             "Sized with a division over the GPUs that the Hugging Face trainers have no documented switch for "
-            "(tensor, pipeline, expert or context parallelism, states in host memory, FP8, or an 8-bit optimiser divided "
-            "by ZeRO-1). Set it up in a trainer that has it, with the figures above."
+            "(tensor, pipeline, expert or context parallelism, states in host memory, FP8, or an 8-bit optimiser "
+            "divided by ZeRO-1). Set it up in a trainer that has it, with the figures above."
         )
     )
 
