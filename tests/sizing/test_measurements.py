@@ -5,7 +5,6 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from configurator import formats
 from quotes.sizing.knowledge import shipped, with_measurements
 from quotes.sizing.serving.calibration import MeasuredRow, load_calibration
 from quotes.sizing.serving.evidence import Run, nearest_evidence, shift_of
@@ -200,7 +199,7 @@ def test_what_cannot_be_is_refused_at_its_field(changes: dict[str, object], fiel
     with pytest.raises(Unusable) as refused:
         compare(own(**changes), catalog(), CALIBRATION)
     assert refused.value.field == field
-    assert words in formats.say(refused.value.message)
+    assert words in refused.value.message.text
 
 
 @pytest.mark.parametrize(("factor", "implausible"), [(0.12, False), (8.0, False), (11.0, True)])
