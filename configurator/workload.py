@@ -9,7 +9,7 @@ from decimal import Decimal
 from enum import StrEnum
 from typing import Annotated, Literal
 
-from pydantic import Field, model_validator
+from pydantic import AfterValidator, Field, model_validator
 
 from catalog.quantity import Frozen
 from catalog.specs import ModelArchitecture
@@ -37,6 +37,8 @@ class LoadProfile(StrEnum):
     EXTENDED = "extended"
     ALWAYS = "always"
     NIGHTS = "nights"
+    SEASONAL = "seasonal"  # office hours, with a few busy months a year
+    COUNTED = "counted"  # as `hourly_counts` of the service say
 
 
 class Precision(StrEnum):
@@ -66,7 +68,27 @@ class ModelRef(Frozen):
         return self
 
 
-class LanguageService(Frozen):
+HOURS_COUNTED = (24, 168, 8760, 8784)
+
+
+class Used(Frozen):
+    """When a service is used. Counts are requests or items in each hour of a day, a week or a year, in order."""
+
+    hourly_counts: tuple[float, ...] = ()
+
+    @model_validator(mode="after")
+    def _counts_are_whole(self) -> "Used":
+        counts, counted = self.hourly_counts, getattr(self, "profile", None) is LoadProfile.COUNTED
+        if counted != bool(counts):
+            raise ValueError("hourly_counts go with the profile 'counted', and only with that")
+        if counts and len(counts) not in HOURS_COUNTED:
+            raise ValueError("give 24, 168, 8760 or 8784 hourly counts")
+        if counts and not (min(counts) >= 0 and 0 < max(counts) <= 1e12):
+            raise ValueError("counts are not negative, not all zero and not endless")
+        return self
+
+
+class LanguageService(Used):
     """Serving a language model."""
 
     kind: Literal["language"] = "language"
@@ -110,7 +132,7 @@ class Domain(StrEnum):
     SIMULATION = "simulation"
 
 
-class RateService(Frozen):
+class RateService(Used):
     """A service measured in items per second: images, frames, sequences, audio seconds, queries."""
 
     kind: Literal["rate"] = "rate"
@@ -134,6 +156,15 @@ class Method(StrEnum):
     QLORA = "qlora"
 
 
+def _of_a_week(window: LoadProfile) -> LoadProfile:
+    if window in {LoadProfile.SEASONAL, LoadProfile.COUNTED}:
+        raise ValueError("a job runs in hours of the week")
+    return window
+
+
+Window = Annotated[LoadProfile, AfterValidator(_of_a_week)]
+
+
 class LanguageTraining(Frozen):
     """Training or fine-tuning a language model, once or repeatedly."""
 
@@ -148,7 +179,7 @@ class LanguageTraining(Frozen):
     lora_rank: int = Field(default=16, ge=1, le=4096)
     deadline_h: float = Field(gt=0)  # wall clock for one run
     runs_per_month: float = Field(default=0, ge=0)  # 0 = once
-    window: LoadProfile = LoadProfile.ALWAYS  # when it may run
+    window: Window = LoadProfile.ALWAYS  # when it may run
     confidential: bool = False
 
 
@@ -164,7 +195,7 @@ class RateTraining(Frozen):
     sample_kb: float | None = Field(default=None, gt=0)
     deadline_h: float = Field(gt=0)
     runs_per_month: float = Field(default=0, ge=0)
-    window: LoadProfile = LoadProfile.NIGHTS
+    window: Window = LoadProfile.NIGHTS
     confidential: bool = False
 
 

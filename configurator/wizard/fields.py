@@ -82,6 +82,11 @@ class Question(forms.Field):
     def store(self, value: Any) -> Stored:
         return value
 
+    def keep(self, text: Any) -> Any:
+        """What is kept of a `text` that was not understood, so that nothing is lost."""
+        limit = self.raw_limit
+        return [str(part)[:limit] for part in text][:50] if isinstance(text, list) else str(text)[:limit]
+
     def load(self, stored: Stored) -> Any:
         """The value of what `store` gave. Raises ValueError for anything else."""
         raise NotImplementedError

@@ -122,7 +122,7 @@ class StepForm(forms.Form):
         try:
             value = question.read(text, self.situation)
         except ValidationError:
-            return {"raw": _cut(text, question.raw_limit)}
+            return {"raw": question.keep(text)}
         return None if value is None else question.store(value)
 
     def _is_unknown(self, name: str, question: Question, text: Any) -> bool:
@@ -141,10 +141,6 @@ class StepForm(forms.Form):
 
 def _texts(text: Any) -> list[str]:
     return [str(part) for part in (text if isinstance(text, list) else [text])]
-
-
-def _cut(text: Any, limit: int) -> Any:
-    return [str(part)[:limit] for part in text][:50] if isinstance(text, list) else str(text)[:limit]
 
 
 def _as_posted(

@@ -148,8 +148,17 @@ def _speed(ttft: Decimal | None, rate: Decimal | None) -> dict[str, Any]:
 
 
 def _habits(load: Page, path: str) -> dict[str, Any]:
+    profile = load.get("profile", f"{path}.profile")
+    counts: tuple[float, ...] = ()
+    if profile == "counted":
+        load.book.paths[f"{path}.hourly_counts"] = (load.step.slug, "counts")
+        if load.says("counts"):
+            counts = load.get("counts")
+        else:
+            load.problem("counts", _mistake(load, "counts"))
     return {
-        "profile": load.get("profile", f"{path}.profile"),
+        "profile": profile,
+        "hourly_counts": counts,
         "availability": load.get("availability", f"{path}.availability"),
     }
 

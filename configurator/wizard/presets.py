@@ -353,6 +353,7 @@ DEFAULTS: Mapping[str, Default] = {
     "items_s": Default("1", _("a first guess, to see what it takes")),
     "availability": Default("single", _("one system; a repair takes a working day under the usual support")),
     "profile": Default("office_hours", _("most people work then")),
+    "counts": Default(None, _("we have no counts of yours")),
     # training
     "train_tokens": Default("20000000", _("some 30,000 pages of your own text")),
     "train_data": Default({"n": "1", "unit": "tb"}, _("a first collection")),

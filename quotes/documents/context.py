@@ -17,7 +17,7 @@ from quotes.documents import drawings
 from quotes.documents.answers import answers, asked
 from quotes.documents.assumed import assumed_answers
 from quotes.presentation.facts import LONG_HOURS, Column, speeds
-from quotes.presentation.outlook import steps_page, swings_page
+from quotes.presentation.outlook import outlook_page
 from quotes.presentation.proposal import Stage, bill, proposal_page
 from quotes.presentation.room import READER, watts
 from quotes.sizing.results import Economics, LoadOption
@@ -94,8 +94,7 @@ def document_context(document: IssuedDocument) -> dict[str, Any]:
         "growth": document.system.growth if _grows(document) else (),
         "answer": glued(formats.say(answer(document))),
         "cost_chart": cost_chart(document.system.economics),
-        **printed_steps(document),
-        **printed_swings(document),
+        **printed_outlook(document),
         "findings": [found for found in document.proposal.sizing.findings if found.severity != Severity.INFO],
         "notes": [found for found in document.proposal.sizing.findings if found.severity == Severity.INFO],
         "comparison": comparison(page["columns"], document),
@@ -308,16 +307,10 @@ def cost_chart(money: Economics | None) -> SafeString:
     )
 
 
-def printed_steps(document: IssuedDocument) -> dict[str, Any]:
-    """The staircase of price over demand, over the whole column."""
-    page = steps_page(document.system, COLUMN)
-    return page and {**page, "steps_drawing": drawn(page["steps_drawing"])}
-
-
-def printed_swings(document: IssuedDocument) -> dict[str, Any]:
-    """What moves the outcome most, over the whole column."""
-    page = swings_page(document.system, COLUMN)
-    return page and {**page, "tornado_drawing": drawn(page["tornado_drawing"])}
+def printed_outlook(document: IssuedDocument) -> dict[str, Any]:
+    """Other demands and other prices, drawn over the whole column."""
+    page = outlook_page(document.system, COLUMN)
+    return {name: drawn(value) if name.endswith("_drawing") else value for name, value in page.items()}
 
 
 def refused(stages: Iterable[Stage]) -> list[tuple[str, list[Alike]]]:

@@ -12,6 +12,7 @@ from quotes.documents.charts import cost_curve, interval_bar, memory_bar
 from quotes.documents.staircase import staircase
 from quotes.documents.svg import ENGLISH, SMALL, Words, clip, drawing, hatch, line, rect, text
 from quotes.documents.tornado_chart import end_name, tornado_chart
+from quotes.documents.use_chart import use_chart
 from quotes.sizing.hardware.placing import Seat, Shape
 from quotes.sizing.results import RackPlacement, SystemBuild
 
@@ -323,4 +324,5 @@ __all__ = [
     "rack_elevation",
     "staircase",
     "tornado_chart",
+    "use_chart",
 ]

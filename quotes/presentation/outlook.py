@@ -9,9 +9,10 @@ from django.utils.translation import gettext as _
 from catalog.quantity import Quantity
 from quotes.documents import drawings
 from quotes.documents.staircase import axis_name
+from quotes.documents.use_chart import levels
 from quotes.presentation.room import READER
 from quotes.sizing.cliff import amount_at
-from quotes.sizing.results import CliffMap, CliffStep, GrowthPhase, SizedSystem, Swing
+from quotes.sizing.results import CliffMap, CliffStep, GrowthPhase, OwnedShare, SizedSystem, Swing
 
 
 class Moment(NamedTuple):
@@ -37,7 +38,43 @@ class Step(NamedTuple):
     when: str  # the years in which the demand is on this step
 
 
-def swings_page(chosen: SizedSystem, width: float = 720) -> dict[str, Any]:
+CHOICES_SHOWN = 9
+
+
+def outlook_page(chosen: SizedSystem, width: float = 720) -> dict[str, Any]:
+    """Template context of everything below; empty for a proposal that was not worked out in full."""
+    return {**use_page(chosen, width), **swings_page(chosen, width), **steps_page(chosen, width)}
+
+
+def use_page(chosen: SizedSystem, width: float) -> dict[str, Any]:
+    """How the load lies over the hours and, where renting is allowed, what each number of owned accelerators costs."""
+    curve, money = chosen.use, chosen.economics
+    if curve is None or money is None:
+        return {}
+    choices, owned = money.hybrid_choices, None
+    if choices and money.hybrid_gpus_owned is not None:
+        owned = money.hybrid_gpus_owned / max(choices[-1].gpus_owned, 1)
+    best = min((choice.total_eur for choice in choices), default=None)
+    return {
+        "use": curve,
+        "use_levels": levels(curve),
+        "choices": [(choice, choice.total_eur == best) for choice in _shown(choices, best)],
+        "choices_left_out": len(choices) > CHOICES_SHOWN,
+        "use_drawing": SafeString(drawings.use_chart(curve, owned, READER, key="use-drawing", width=width)),
+    }
+
+
+def _shown(choices: Sequence[OwnedShare], best: float | None) -> list[OwnedShare]:
+    """None, all, the cheapest and its neighbours, and some in between."""
+    if len(choices) <= CHOICES_SHOWN:
+        return list(choices)
+    cheapest = next(index for index, choice in enumerate(choices) if choice.total_eur == best)
+    last = len(choices) - 1
+    kept = {0, last, last // 4, last // 2, 3 * last // 4, cheapest - 1, cheapest, cheapest + 1}
+    return [choice for index, choice in enumerate(choices) if index in kept]
+
+
+def swings_page(chosen: SizedSystem, width: float) -> dict[str, Any]:
     """What moves the outcome most, with the table behind the drawing."""
     found = chosen.tornado
     if found is None:
@@ -66,7 +103,7 @@ def swings_page(chosen: SizedSystem, width: float = 720) -> dict[str, Any]:
     }
 
 
-def steps_page(chosen: SizedSystem, width: float = 720) -> dict[str, Any]:
+def steps_page(chosen: SizedSystem, width: float) -> dict[str, Any]:
     """What this system costs for more and for fewer users, with the table behind the drawing."""
     cliff = chosen.cliff
     if cliff is None:

@@ -18,7 +18,7 @@ from quotes.documents.launch import shown
 from quotes.launch import launch_plan
 from quotes.presentation.facts import Speed, columns, payback, speeds
 from quotes.presentation.names import COSTS, STAGES, cost_name, group_name, stage_name, tier_name
-from quotes.presentation.outlook import steps_page, swings_page
+from quotes.presentation.outlook import outlook_page
 from quotes.presentation.room import READER, alternatives, room_page
 from quotes.pricing.lines import PricedLine, PricedSystem
 from quotes.proposal import Proposal
@@ -114,8 +114,7 @@ def system_page(chosen: SizedSystem, proposal: Proposal, price: PricedSystem) ->
         "bill": bill(price),
         "totals": price.totals,
         **(money_page(chosen.economics) if chosen.economics else {}),
-        **steps_page(chosen),
-        **swings_page(chosen),
+        **outlook_page(chosen),
         **room_page(build, proposal.assumptions),
         "loads": [_load(number, option) for number, option in enumerate(chosen.candidate.loads, 1)],
         "network_drawing": SafeString(drawings.network_topology(build, READER, key="network-drawing")),

@@ -7,9 +7,17 @@ from collections.abc import Callable, Iterator, Sequence
 
 from catalog.quantity import Message, Quantity, noop
 from catalog.specs import AcceleratorSpec, CatalogSnapshot
-from configurator.workload import LanguageTraining, LoadProfile, Method, Workload
+from configurator.workload import (
+    LanguageService,
+    LanguageTraining,
+    Method,
+    RateService,
+    Service,
+    Workload,
+)
 from quotes.sizing.assumptions import Assumptions
 from quotes.sizing.candidates import may_share
+from quotes.sizing.money.renting import busy_hours_per_month
 from quotes.sizing.results import LoadOption, SizedSystem, Verdict
 from quotes.sizing.trace import Badge, Finding, Severity
 
@@ -18,6 +26,7 @@ type Rule = Callable[[Workload, SizedSystem, CatalogSnapshot, Assumptions], Find
 NARROW_POWER_MARGIN = 0.9
 POWER_WORTH_ASKING_W = 3000  # a single 16 A group carries less
 IDLE_FRACTION = 0.3
+FAR_ABOVE_COUNTS = 5  # a peak within an hour is seldom more than this many times its average
 
 
 def advice(
@@ -140,10 +149,11 @@ def train_from_scratch(
 def mostly_idle(
     workload: Workload, system: SizedSystem, catalog: CatalogSnapshot, assumptions: Assumptions
 ) -> Finding | None:
-    """Only services in office hours, no jobs at night: the hardware rests most of the week."""
-    if workload.jobs or any(service.profile is not LoadProfile.OFFICE_HOURS for service in workload.services):
+    """Only services that rest most of the week, and no jobs at night."""
+    if workload.jobs or not workload.services:
         return None
-    hours = assumptions.office_hours_per_week
+    busiest = max(busy_hours_per_month(service, assumptions) for service in workload.services)
+    hours = busiest / assumptions.hours_per_month * 168
     if hours / 168 > IDLE_FRACTION:
         return None
     return Finding(
@@ -154,6 +164,62 @@ def mostly_idle(
         ),
         remedy=Message.of(noop("Nights and weekends are free for fine-tuning or for batches that can wait.")),
     )
+
+
+def counted_otherwise(
+    workload: Workload, system: SizedSystem, catalog: CatalogSnapshot, assumptions: Assumptions
+) -> Finding | None:
+    """The counts per hour and the stated peak contradict each other: the system is too small, or far too large."""
+    for index, service in enumerate(workload.services):
+        if service.hourly_counts and (found := _against_counts(service, index, system)):
+            return found
+    return None
+
+
+def _against_counts(service: Service, index: int, system: SizedSystem) -> Finding | None:
+    """Little's law: requests a second times the seconds that each takes are in flight at once, on average."""
+    most = max(service.hourly_counts)
+    if isinstance(service, RateService):
+        name, unit, stated, mean = "items_s", "items/s", service.items_s, most / 3600
+    else:
+        seconds = _seconds_of_request(service, system)
+        if seconds is None:
+            return None
+        name, unit, stated = "concurrent_requests", "", service.concurrent_requests
+        mean = most / 3600 * seconds
+    severity = Severity.WARNING
+    if mean > stated:
+        text = noop(
+            "Your busiest hour counts {most}: {mean} at once on average, more than the peak of {stated}."
+        )
+        remedy = noop("Raise the stated peak: the system is too small for your own counts.")
+    elif mean * FAR_ABOVE_COUNTS < stated:
+        severity = Severity.INFO
+        text = noop(
+            "Your busiest hour counts {most}: {mean} at once on average, far below the peak of {stated}."
+        )
+        remedy = noop("Check the stated peak: a smaller system may do.")
+    else:
+        return None
+    return Finding(
+        severity=severity,
+        message=Message.of(
+            text,
+            most=Quantity(value=most),
+            mean=Quantity(value=mean, unit=unit, digits=2),
+            stated=Quantity(value=stated, unit=unit),
+        ),
+        about=f"services.{index}.{name}",
+        remedy=Message.of(remedy),
+    )
+
+
+def _seconds_of_request(service: LanguageService, system: SizedSystem) -> float | None:
+    """From the question to the last word at the peak."""
+    load = next((load for load in system.candidate.loads if load.load == service.name), None)
+    if load is None or load.speed.ttft_s is None or load.speed.tokens_s_per_user is None:
+        return None
+    return load.speed.ttft_s.value + service.output_tokens / load.speed.tokens_s_per_user.value
 
 
 def cheaper_to_rent(
@@ -315,6 +381,7 @@ def _accelerator(system: SizedSystem, catalog: CatalogSnapshot) -> AcceleratorSp
 
 RULES: list[Rule] = [
     unmeasured,
+    counted_otherwise,
     tight_memory,
     narrow_power,
     unknown_power,

@@ -181,7 +181,7 @@ def accelerators_needed(loads: Iterable[LoadOption], workload: Workload) -> int:
 
 def may_share(jobs: Sequence[LoadOption], workload: Workload) -> bool:
     """Whether the jobs may use the services' accelerators when those are idle."""
-    resting = {LoadProfile.OFFICE_HOURS, LoadProfile.EXTENDED}
+    resting = {LoadProfile.OFFICE_HOURS, LoadProfile.EXTENDED, LoadProfile.SEASONAL}
     return bool(workload.services) and all(
         service.profile in resting for service in workload.services
     ) and all(job.shares_pool for job in jobs)  # fmt: skip

@@ -26,8 +26,20 @@ from quotes.sizing.knowledge import Knowledge
 from quotes.sizing.loads import OptionTable, UnknownModel, explained, option_table, parts
 from quotes.sizing.money.budget import budget_advice
 from quotes.sizing.money.economics import economics, energy_eur_per_year, growth_phases
+from quotes.sizing.money.hybrid import use_curve
+from quotes.sizing.money.renting import busy_hours_per_month
 from quotes.sizing.money.tornado import Case, tornado
-from quotes.sizing.results import Candidate, CliffMap, LoadOption, Refusal, SizedSystem, Sizing, Tier, Tornado
+from quotes.sizing.results import (
+    Candidate,
+    CliffMap,
+    LoadOption,
+    Refusal,
+    SizedSystem,
+    Sizing,
+    Tier,
+    Tornado,
+    UseCurve,
+)
 from quotes.sizing.trace import Finding, Severity
 
 
@@ -219,6 +231,7 @@ def _finish(chosen: Mapping[Tier, Draft], context: _Context) -> tuple[SizedSyste
                 candidate=candidate,
                 economics=money,
                 growth=growth_phases(candidate, context.workload, context.assumptions),
+                use=_use(context),
                 tornado=_tornado(candidate, context),
                 cliff=_cliff(candidate, context),
                 pros=choosing.pros(draft, everyone, context.workload, tier is recommended),
@@ -227,6 +240,16 @@ def _finish(chosen: Mapping[Tier, Draft], context: _Context) -> tuple[SizedSyste
             )
         )
     return tuple(systems)
+
+
+def _use(context: _Context) -> UseCurve | None:
+    """How the load lies over the hours; several loads have no peak in common."""
+    workload = context.workload
+    if not context.in_full or len(workload.services) != 1 or workload.jobs:
+        return None
+    (service,) = workload.services
+    busy = busy_hours_per_month(service, context.assumptions) / context.assumptions.hours_per_month
+    return use_curve(service, busy)
 
 
 def _tornado(candidate: Candidate, context: _Context) -> Tornado | None:

@@ -358,6 +358,28 @@ class CloudAlternative(Frozen):
     reason: Message
 
 
+class OwnedShare(Frozen):
+    """One choice between owning and renting peaks: euro a month over the horizon."""
+
+    gpus_owned: int
+    own_eur: float
+    rent_eur: float
+
+    @property
+    def total_eur(self) -> float:
+        return self.own_eur + self.rent_eur
+
+
+class UseCurve(Frozen):
+    """The load-duration curve: load as a share of the peak, in equal parts of all hours, busiest first."""
+
+    shares: tuple[float, ...]
+    mean_fraction: float
+    busy_fraction: float  # of all hours, not idle
+    counted_hours: int = 0  # hours that the customer counted; 0: after a profile of ours
+    words: tuple[Message, ...] = ()
+
+
 class Economics(Frozen):
     horizon_years: int
     purchase_eur: Decimal
@@ -371,6 +393,7 @@ class Economics(Frozen):
     break_even_high: float | None = None
     hybrid_gpus_owned: int | None = None
     hybrid_total_eur: Decimal | None = None
+    hybrid_choices: tuple[OwnedShare, ...] = ()  # from owning nothing to owning all
     curve: CostYears
     figures: tuple[Figure, ...] = ()
     findings: tuple[Finding, ...] = ()
@@ -461,6 +484,7 @@ class SizedSystem(Frozen):
     candidate: Candidate
     economics: Economics | None = None
     growth: tuple[GrowthPhase, ...] = ()
+    use: UseCurve | None = None  # of a workload of one service
     tornado: Tornado | None = None  # only in a proposal that was worked out in full
     cliff: CliffMap | None = None  # only in a proposal that was worked out in full
     pros: tuple[Message, ...] = ()

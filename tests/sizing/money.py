@@ -20,6 +20,7 @@ from quotes.sizing.results import (
 )
 
 DAY = date(2026, 11, 30)
+PROFILES = [profile for profile in LoadProfile if profile is not LoadProfile.COUNTED]
 WORDS = Message.of("…")
 CHAT = LanguageService(
     name="chat", model=ModelRef(params_b=8), concurrent_requests=10, prompt_tokens=500, output_tokens=200

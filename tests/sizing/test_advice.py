@@ -23,7 +23,7 @@ from quotes.sizing.assumptions import Assumptions
 from quotes.sizing.results import CostYears, Economics, Estimate, SizedSystem, Speed, Verdict
 from quotes.sizing.trace import Badge
 
-from .money import CHAT, DAY, candidate, catalog, load, sized, workload
+from .money import CHAT, DAY, INSPECTION, candidate, catalog, load, sized, workload
 
 A = Assumptions()
 TUNE = LanguageTraining(
@@ -52,7 +52,27 @@ office = workload(LoadProfile.OFFICE_HOURS)
 both = Workload(services=(CHAT,), jobs=(TUNE,))
 plain: dict[str, Any] = {"workload": workload(), "system": sized(candidate()), "catalog": catalog()}
 
+COUNTED = CHAT.model_copy(update={"profile": LoadProfile.COUNTED, "hourly_counts": (0.0,) * 23 + (3600.0,)})
+TIMED = load(
+    speed=Speed(
+        ttft_s=Estimate(value=1, low=1, high=1), tokens_s_per_user=Estimate(value=20, low=20, high=20)
+    )
+)
+
+
+def counts(most: float) -> Workload:
+    """Ten at once were asked for; a request takes 1 s and 200 tokens at 20 a second: 11 s."""
+    return Workload(services=(COUNTED.model_copy(update={"hourly_counts": (1.0,) * 23 + (most,)}),))
+
+
 SPEAKS = [
+    ("counted_otherwise", {"workload": counts(3600), "system": sized(candidate(TIMED))}),
+    ("counted_otherwise", {"workload": counts(500), "system": sized(candidate(TIMED))}),
+    (
+        "counted_otherwise",
+        {"workload": Workload(services=(INSPECTION.model_copy(
+            update={"profile": LoadProfile.COUNTED, "hourly_counts": (1.0,) * 23 + (3_600_000.0,)}),))},
+    ),
     ("unmeasured", {"system": sized(candidate(load(speed=guessed(Badge.EXTRAPOLATED))))}),
     ("tight_memory", {"system": sized(candidate(load(verdict=Verdict.TIGHT)))}),
     ("narrow_power", {"workload": workload(site=Site(power_available_kw=4.2))}),
@@ -81,6 +101,10 @@ SPEAKS = [
 ]  # fmt: skip
 
 SILENT = [
+    ("counted_otherwise", {"workload": counts(3000), "system": sized(candidate(TIMED))}),
+    ("counted_otherwise", {"workload": counts(1000), "system": sized(candidate(TIMED))}),
+    ("counted_otherwise", {"workload": counts(3600)}),
+    ("counted_otherwise", {}),
     ("unmeasured", {"system": sized(candidate(load(speed=guessed(Badge.MEASURED))))}),
     ("tight_memory", {}),
     ("narrow_power", {"workload": workload(site=ENOUGH_POWER)}),
@@ -141,7 +165,7 @@ def answer(rule: str, given: dict[str, Any]) -> object:
     return getattr(advice, rule)(wanted, system, shown, A)
 
 
-@pytest.mark.parametrize(("rule", "given"), SPEAKS, ids=[rule for rule, _ in SPEAKS])
+@pytest.mark.parametrize(("rule", "given"), SPEAKS, ids=[f"{rule} {n}" for n, (rule, _) in enumerate(SPEAKS)])
 def test_a_rule_speaks(rule: str, given: dict[str, Any]) -> None:
     finding = answer(rule, given)
     assert finding is not None

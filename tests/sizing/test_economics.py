@@ -32,7 +32,7 @@ from quotes.sizing.money.running_costs import (
 )
 from quotes.sizing.results import BillLine, Candidate, Economics, Estimate, LineRole, LoadOption, Speed
 
-from .money import CHAT, DAY, WORDS, candidate, catalog, load, offer, workload
+from .money import CHAT, DAY, PROFILES, WORDS, candidate, catalog, load, offer, workload
 
 A = Assumptions()
 
@@ -183,7 +183,7 @@ def test_the_band_lies_around_the_break_even(rent: float, price: float) -> None:
 @given(
     rent=hourly,
     price=prices,
-    profile=st.sampled_from(list(LoadProfile)),
+    profile=st.sampled_from(PROFILES),
     replicas=st.integers(1, 40),
     spare=st.integers(0, 1),
     factor=st.floats(1, 3),

@@ -7,10 +7,11 @@ from typing import Any
 from django.utils.text import format_lazy
 from django.utils.translation import gettext_lazy as _
 
+from configurator.wizard.counts import CountsQuestion
 from configurator.wizard.fields import ChoiceQuestion, Stored
 from configurator.wizard.forms import StepForm
 from configurator.wizard.number_fields import AmountField, NumberField, ShareField
-from configurator.wizard.questions.shared import HOURS, PROFILES
+from configurator.wizard.questions.shared import HOURS, USE_PROFILES
 from configurator.wizard.situation import Situation
 from configurator.workload import Domain, UseCase
 
@@ -44,10 +45,26 @@ def availability() -> ChoiceQuestion:
 def profile() -> ChoiceQuestion:
     return ChoiceQuestion(
         _("When is it used?"),
-        PROFILES,
+        USE_PROFILES,
+        descriptions={
+            "seasonal": _("two months at the peak, two at 70% of it, the rest at 40%"),
+            "counted": _("requests per hour of a day, a week or a year: the best way to know what to own"),
+        },
         why=_(
             "The busy hours decide the cost of renting against owning, the energy, and what can run in between."
         ),
+    )
+
+
+def counts() -> CountsQuestion:
+    return CountsQuestion(
+        _("How many requests in each hour?"),
+        help_text=_(
+            "Paste 24, 168 or 8,760 lines from a spreadsheet: a count, or a time and a count. We keep only the counts. "
+            "Never paste logs with names, addresses or texts."
+        ),
+        why=_("Whether the load is nearly always there or only at peaks decides what is cheaper to own."),
+        shown_if=("profile", frozenset({"counted"})),
     )
 
 
@@ -180,9 +197,10 @@ class LanguageServiceForm(StepForm):
         when=_serves_language,
     )
     profile = profile()
+    counts = counts()
     availability = availability()
 
-    profile.when = availability.when = _serves_language
+    profile.when = counts.when = availability.when = _serves_language
 
 
 # ── other models in use ─────────────────────────────────────────────────────────────────────────────────────────
@@ -350,9 +368,10 @@ class RateServiceForm(StepForm):
         when=_serves_rate(*(domain for domain in Domain if domain not in _ASKED_OTHERWISE)),
     )
     profile = profile()
+    counts = counts()
     availability = availability()
 
-    profile.when = availability.when = _serves_rate(*Domain)
+    profile.when = counts.when = availability.when = _serves_rate(*Domain)
 
     def __init__(
         self, situation: Situation, stored: Mapping[str, Stored], data: Any = None, *, check: bool = False

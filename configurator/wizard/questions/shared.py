@@ -20,3 +20,8 @@ PROFILES = [
     ("always", _("Around the clock")),
     ("nights", _("At night")),
 ]
+USE_PROFILES = [
+    *PROFILES,
+    ("seasonal", _("In office hours, with a few busy months a year")),
+    ("counted", _("I have counts per hour")),
+]

@@ -18,10 +18,10 @@ from quotes.pricing.money import cents
 from quotes.sizing.assumptions import Assumptions
 from quotes.sizing.money.explain import figures
 from quotes.sizing.money.growth import growth_phases
-from quotes.sizing.money.hybrid import Split, best_split
+from quotes.sizing.money.hybrid import Split, best_split, busy_load
 from quotes.sizing.money.renting import Rented, busy_hours_per_month, cheapest_rent
 from quotes.sizing.money.running_costs import energy_eur_per_year, yearly_costs
-from quotes.sizing.results import Candidate, CloudAlternative, CostYears, Economics, LoadOption
+from quotes.sizing.results import Candidate, CloudAlternative, CostYears, Economics, LoadOption, OwnedShare
 from quotes.sizing.trace import Finding, Severity
 
 __all__ = ["break_even_hours", "break_even_month", "economics", "energy_eur_per_year", "growth_phases"]
@@ -87,6 +87,7 @@ def economics(
         break_even_high=_within(high, limit),
         hybrid_gpus_owned=split.owned * candidate.loads[0].gpus_per_replica if split else None,
         hybrid_total_eur=_eur(split.monthly_eur * limit) if split else None,
+        hybrid_choices=_choices(split, candidate) if split else (),
         curve=CostYears(
             months=tuple(int(month) for month in months),
             own_eur=tuple(float(value) for value in float(purchase_eur) + own_month * months),
@@ -137,12 +138,20 @@ def _hybrid(
     at_the_peak = max(1, ceil((load.replicas - load.spare_replicas) / load.capacity_factor - 1e-9))
     rented_replica_eur_hour = float(rent.offer.hourly_eur) * rent.instances / at_the_peak
     return best_split(
-        workload.services[0].profile,
+        busy_load(workload.services[0]),
         at_the_peak,
         own / load.replicas,
         rented_replica_eur_hour,
-        busy_hours_per_month(workload.services[0].profile, assumptions),
+        busy_hours_per_month(workload.services[0], assumptions),
         assumptions.cloud_administration_h_per_month * assumptions.administration_eur_per_h,
+    )
+
+
+def _choices(split: Split, candidate: Candidate) -> tuple[OwnedShare, ...]:
+    each = candidate.loads[0].gpus_per_replica
+    return tuple(
+        OwnedShare(gpus_owned=owned * each, own_eur=own, rent_eur=rent)
+        for owned, (own, rent) in enumerate(zip(split.own_eur, split.rent_eur, strict=True))
     )
 
 

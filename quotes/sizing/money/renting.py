@@ -8,21 +8,26 @@ from math import ceil
 from typing import NamedTuple
 
 from catalog.specs import CatalogSnapshot, CloudOffer
-from configurator.workload import LoadProfile, Workload
+from configurator.workload import LoadProfile, Service, Workload
 from quotes.sizing.assumptions import Assumptions
+from quotes.sizing.money.hybrid import counted_share
 from quotes.sizing.results import LoadOption
 
 HOURS_PER_WEEK = 168
 JOINED_INSTANCE_GPUS = 8
 
 
-def busy_hours_per_month(profile: LoadProfile, assumptions: Assumptions) -> float:
+def busy_hours_per_month(service: Service, assumptions: Assumptions) -> float:
+    """Hours in which a service is used at all, by its counts or by its profile."""
+    if service.profile is LoadProfile.COUNTED:
+        return counted_share(service) * assumptions.hours_per_month
     weekly = {
         LoadProfile.OFFICE_HOURS: assumptions.office_hours_per_week,
         LoadProfile.EXTENDED: assumptions.extended_hours_per_week,
         LoadProfile.NIGHTS: assumptions.night_hours_per_week,
+        LoadProfile.SEASONAL: assumptions.office_hours_per_week,
         LoadProfile.ALWAYS: HOURS_PER_WEEK,
-    }[profile]
+    }[service.profile]
     return weekly / HOURS_PER_WEEK * assumptions.hours_per_month
 
 
@@ -43,14 +48,14 @@ def rented(
     offer: CloudOffer, loads: Sequence[LoadOption], workload: Workload, assumptions: Assumptions
 ) -> Rented:
     """Instances are rented whole and stopped outside the busy hours; jobs are rented by the hour they run."""
-    profiles = {service.name: service.profile for service in workload.services}
+    services = {service.name: service for service in workload.services}
     single_runs = {job.name for job in workload.jobs if job.runs_per_month == 0}
     instances, busiest, monthly, once = 0, 0.0, 0.0, 0.0
     for load in loads:
         count = ceil(load.gpus / offer.accelerator_count)
         rate = count * float(offer.hourly_eur)
-        if load.load in profiles:
-            hours = busy_hours_per_month(profiles[load.load], assumptions)
+        if load.load in services:
+            hours = busy_hours_per_month(services[load.load], assumptions)
         else:
             hours = load.gpu_hours_per_month / load.gpus
         if load.load in single_runs and load.speed.run_hours:
