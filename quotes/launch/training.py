@@ -74,7 +74,8 @@ def tool_of(option: LoadOption, job: LanguageTraining, recipe: TrainingRecipe) -
         return Message.of(noop("No trainer is known whose settings we can give for this accelerator."))
     in_megatron = pre_trains and on_gpus and option.stack == "cuda" and recipe.loss == "eager" and full_states
     kept = full_states or not (pre_trains or layout.sharding == "zero1")
-    if plain and on_gpus and kept and (not selective or (recipe.recomputing_all_h and not in_megatron)):
+    placed = on_gpus or job.method is not Method.QLORA  # a 4-bit base stays on its GPU
+    if plain and placed and kept and (not selective or (recipe.recomputing_all_h and not in_megatron)):
         return "transformers" if pre_trains else "trl"
     if in_megatron:
         return "megatron"
@@ -87,7 +88,7 @@ def tool_of(option: LoadOption, job: LanguageTraining, recipe: TrainingRecipe) -
     return Message.of(
         noop(
             "Sized with a division over the GPUs that the Hugging Face trainers have no documented switch for "
-            "(tensor, pipeline, expert or context parallelism, states in host memory, FP8, or an 8-bit optimiser "
+            "(tensor, pipeline, expert or context parallelism, a 4-bit base in host memory, FP8, or an 8-bit optimiser "
             "divided by ZeRO-1). Set it up in a trainer that has it, with the figures above."
         )
     )
@@ -190,9 +191,9 @@ def _machines(option: LoadOption) -> list[Word]:
 
 
 def _dtype(option: LoadOption, job: LanguageTraining) -> str:
-    """Of the weights in memory: 32 bit under mixed precision, 16 bit where the base is frozen or ZeRO-1 keeps the
+    """Of the weights in memory: 32 bit under mixed precision, 16 bit where the base is frozen or DeepSpeed keeps the
     32-bit copy, and with the 8-bit optimiser, which was sized without one."""
-    sixteen = job.method in ADAPTERS or option.layout.sharding == "zero1" or _pure(job)
+    sixteen = job.method in ADAPTERS or _zero_stage(option) > 0 or _pure(job)
     return "bfloat16" if sixteen else "float32"
 
 
@@ -251,7 +252,8 @@ def _differences(option: LoadOption) -> tuple[Finding, ...]:
 def accelerate(option: LoadOption, job: LanguageTraining, steps: Steps) -> dict[str, Any]:
     """How `accelerate` divides the job; the command line adds the servers."""
     sharding = option.layout.sharding
-    kind = {"fsdp": "FSDP", "ddp": "MULTI_GPU", "zero1": "DEEPSPEED", "none": "NO"}[sharding]
+    stage = _zero_stage(option)
+    kind = "DEEPSPEED" if stage else {"fsdp": "FSDP", "ddp": "MULTI_GPU", "none": "NO"}[sharding]
     made: dict[str, Any] = {
         "compute_environment": "LOCAL_MACHINE",
         "distributed_type": kind,
@@ -262,16 +264,28 @@ def accelerate(option: LoadOption, job: LanguageTraining, steps: Steps) -> dict[
         "same_network": True,
         "use_cpu": False,
     }
-    if sharding == "fsdp":
+    if kind == "FSDP":
         made["fsdp_config"] = _FSDP_OF_QLORA if job.method is Method.QLORA else _FSDP
-    if sharding == "zero1":
+    if stage:
+        away = option.recipe.host_offload if option.recipe else "none"
         made["deepspeed_config"] = {
             "deepspeed_multinode_launcher": "standard",
             "gradient_accumulation_steps": steps.accumulated,
-            "zero3_init_flag": False,
-            "zero_stage": 1,
+            "offload_optimizer_device": "none" if away == "none" else "cpu",
+            "offload_param_device": "cpu" if away == "all" else "none",
+            "zero3_init_flag": stage == 3,
+            "zero3_save_16bit_model": stage == 3,
+            "zero_stage": stage,
         }
     return made
+
+
+def _zero_stage(option: LoadOption) -> int:
+    """Of DeepSpeed, where it divides the job or keeps states in host memory; 0 where it does not."""
+    away = option.recipe.host_offload if option.recipe else "none"
+    if away == "none":
+        return 1 if option.layout.sharding == "zero1" else 0
+    return 2 if away == "optimizer" and option.layout.sharding == "none" else 3
 
 
 _FSDP: Mapping[str, Any] = {

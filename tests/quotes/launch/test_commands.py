@@ -312,6 +312,7 @@ def test_training_uses_exactly_its_gpus_and_batch() -> None:
         divided = files["accelerate.yaml"]
         assert divided["num_processes"] == option.gpus == layout.dp
         kind = {"fsdp": "FSDP", "ddp": "MULTI_GPU", "zero1": "DEEPSPEED", "none": "NO"}[layout.sharding]
+        kind = kind if recipe.host_offload == "none" else "DEEPSPEED"
         assert divided["distributed_type"] == kind
         assert int(train["per_device_train_batch_size"]) == recipe.micro_batch
         assert str(train["gradient_checkpointing"]) == str(recipe.recompute != "none")
@@ -321,12 +322,13 @@ def test_training_uses_exactly_its_gpus_and_batch() -> None:
 
 
 def test_what_no_trainer_documents_gets_no_command_but_a_reason() -> None:
-    without = [(option, way) for _, option, way in trained() if way.command is None]
+    without = [(job, option, way) for job, option, way in trained() if way.command is None]
     assert without
-    for option, way in without:
+    for job, option, way in without:
         assert way.findings
         layout = option.layout
-        plain = layout.tp == layout.pp == layout.ep == layout.cp == 1 and option.recipe.host_offload == "none"
+        plain = layout.tp == layout.pp == layout.ep == layout.cp == 1
+        plain = plain and (option.recipe.host_offload == "none" or job.method is not Method.QLORA)
         assert not plain or option.stack not in {"cuda", "rocm"}
 
 
@@ -345,15 +347,46 @@ def test_a_trainer_that_recomputes_more_says_how_much_longer_it_takes() -> None:
         assert any("longer than the" in text for text in said) == late
 
 
-def test_divided_sequences_and_states_on_the_host_are_never_left_out_of_a_command() -> None:
+def test_divided_sequences_are_never_left_out_of_a_command() -> None:
     for job, option, way in trained():
         if way.command is None:
             continue
         divided = option.model_copy(update={"layout": option.layout.model_copy(update={"cp": 2})})
         again = training_way(divided, job)
         assert again.command is None or values(again.command)["--context-parallel-size"] == "2"
-        recipe = option.recipe.model_copy(update={"host_offload": "optimizer"})
-        assert training_way(option.model_copy(update={"recipe": recipe}), job).command is None
+
+
+@pytest.mark.parametrize(
+    ("sharding", "away", "stage", "optimizer", "weights"),
+    [
+        ("none", "optimizer", 2, "cpu", "none"),
+        ("fsdp", "optimizer", 3, "cpu", "none"),
+        ("none", "all", 3, "cpu", "cpu"),
+        ("fsdp", "all", 3, "cpu", "cpu"),
+    ],
+)
+def test_states_in_host_memory_are_kept_there(
+    sharding: str, away: str, stage: int, optimizer: str, weights: str
+) -> None:
+    told = set()
+    for job, option, way in trained():
+        if way.tool not in {"trl", "transformers"} or option.layout.sharding != sharding:
+            continue
+        recipe = option.recipe.model_copy(update={"host_offload": away})
+        again = training_way(option.model_copy(update={"recipe": recipe}), job)
+        if job.method is Method.QLORA:
+            assert again.command is None  # nobody documents a 4-bit base in host memory
+            continue
+        files = {file.name: yaml.safe_load(content(file)) for file in again.files}
+        deepspeed = files["accelerate.yaml"]["deepspeed_config"]
+        assert files["accelerate.yaml"]["distributed_type"] == "DEEPSPEED"
+        assert deepspeed["zero_stage"] == stage
+        assert deepspeed["offload_optimizer_device"] == optimizer
+        assert deepspeed["offload_param_device"] == weights
+        if again.tool == "trl":
+            assert files["train.yaml"]["dtype"] == "bfloat16"  # DeepSpeed keeps the 32-bit copy
+        told.add(job.method)
+    assert told
 
 
 def test_an_eight_bit_optimiser_never_runs_as_a_full_one() -> None:
