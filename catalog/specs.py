@@ -179,6 +179,9 @@ class ServerSpec(Item):
     base_power_w: float | None = None  # board, fans at idle, management
     fan_pct: float | None = None
     inlet: str = ""  # "C14", "C19/C20", …
+    rack_includes: frozenset[str] = frozenset()
+    """Of a complete rack, what the maker delivers in it: "power_shelves", "nvlink_switches", "management_switches",
+    "cdu". What is not named is not known to be in it."""
 
     def takes_cpu(self, cpu: "CpuSpec") -> bool:
         """Same socket, enough sockets in the CPU, its generation or exact model listed, within the power limit."""
@@ -257,6 +260,8 @@ class SwitchSpec(Item):
     connector: str = ""
     uplink_ports: int = 0  # further, faster ports beside `ports`
     uplink_gbit_s: float | None = None
+    managed: bool | None = None
+    """InfiniBand: runs the subnet manager itself. False: only for networks with fabric managers. None: not known."""
     rack_units: float | None = None
     max_power_w: float | None = None
     typical_power_w: float | None = None

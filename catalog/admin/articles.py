@@ -114,6 +114,7 @@ class ServerAdmin(ArticleAdmin):
                 ("psu_count", "psu_w", "psu_redundancy"),
                 ("base_power_w", "fan_pct"),
                 ("planning_power_w", "inlet"),
+                "rack_includes",
             ],
         ),
     )
@@ -168,7 +169,13 @@ class SwitchAdmin(ArticleAdmin):
     figures = (
         (
             NETWORK,
-            ["fabric", ("ports", "port_gbit_s", "cages"), "connector", ("uplink_ports", "uplink_gbit_s")],
+            [
+                "fabric",
+                ("ports", "port_gbit_s", "cages"),
+                "connector",
+                ("uplink_ports", "uplink_gbit_s"),
+                "managed",
+            ],
         ),
         (MEASURES, [("rack_units", "weight_kg")]),
         (POWER, [("typical_power_w", "max_power_w")]),

@@ -160,6 +160,12 @@ class Switch(Article):
     connector = models.CharField(_("connector"), max_length=80, blank=True)
     uplink_ports = number(_("faster ports beside them"))
     uplink_gbit_s = figure(_("speed of a faster port (Gbit/s)"))
+    managed = models.BooleanField(
+        _("runs a subnet manager"),
+        null=True,
+        blank=True,
+        help_text=_("InfiniBand only. No: only for networks with fabric managers."),
+    )
     rack_units = figure(_("height (U)"))
     max_power_w = figure(_("highest power (W)"), _("With optics."))
     typical_power_w = figure(_("typical power (W)"), _("Without optics."))

@@ -35,6 +35,12 @@ COOLING = [
     ("both", _("air or liquid")),
     ("fanless", _("fanless")),
 ]
+RACK_PARTS = [
+    ("power_shelves", _("power shelves")),
+    ("nvlink_switches", _("NVLink switches")),
+    ("management_switches", _("management switches")),
+    ("cdu", _("coolant distribution")),
+]
 FIGURES = (
     "rack_units", "depth_mm", "weight_kg", "accelerator_power_max_w", "cpu_power_max_w", "memory_max_gb",
     "onboard_fabric_gbit_s", "psu_w", "planning_power_w", "base_power_w", "fan_pct",
@@ -95,6 +101,11 @@ class Server(Article):
     )
     fan_pct = figure(_("fans under load (%)"), _("Added to the power of all parts."))
     inlet = models.CharField(_("power inlet"), max_length=40, blank=True, help_text=_("C14, C19/C20, …"))
+    rack_includes = WordsField(
+        _("in the rack"),
+        words=RACK_PARTS,
+        help_text=_("Of a whole rack: what the maker delivers in it. Leave out what is not known."),
+    )
 
     history = HistoricalRecords(m2m_fields=[accelerators])
 

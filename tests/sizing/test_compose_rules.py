@@ -253,12 +253,22 @@ class System(NamedTuple):
 
 LIQUID = {"server": "SYS-422GS-NBRT-LCC", "accelerator": "B200 SXM 180GB"}
 WATER = frozenset({"air", "liquid"})
+WET = Site(feed_amps=63, cooling=WATER)
 CLUSTER = {"needed": 32, "loads": (training(H200, 32),)}
 ALMOST = {**CLUSTER, "workload": train(site=Site(feed_amps=63))}
 
 SYSTEMS = [
     System("group_size", "join 16 accelerators in one server; SYS-821GE-TNHR holds 8", "holds more",
            needed=16, loads=(serving(H200, 16, 16),)),
+    System("rack_cluster", "need networks between their trays", "Stay within one complete rack",
+           server="SRS-GB200-NVL72-M1", accelerator="GB200 (per GPU)", needed=144,
+           loads=(training("GB200 (per GPU)", 144),), workload=train(site=WET)),
+    System("rack_cluster", "4 × SRS-GB200-NVL72-M1 need networks", "ask us for a project",
+           server="SRS-GB200-NVL72-M1", accelerator="GB200 (per GPU)", needed=288,
+           loads=(serving("GB200 (per GPU)", 288, 72),), workload=serve(site=WET)),
+    System("fabric_complete", "MIC-733-AO comes complete", "takes network cards", server="MIC-733-AO",
+           accelerator="Jetson AGX Orin 64GB", needed=2,
+           loads=(training("Jetson AGX Orin 64GB", 2, joined=1),), workload=train()),
     System("site_power", "may draw 10.5 kW; the site has 5 kW, 5.5 kW too little", "colocation",
            workload=serve(site=Site(power_available_kw=5))),
     System("site_power", "may draw 31.5 kW; the site has 12 kW, 20 kW too little", "at most 8 accelerators",

@@ -10,6 +10,7 @@ from configurator.workload import DataNeeds, Site
 from quotes.sizing.hardware.bill import Broken
 from quotes.sizing.hardware.compose import build_system
 from quotes.sizing.hardware.fabric import (
+    Fabric,
     NoTopology,
     Topology,
     leaf_count,
@@ -192,6 +193,17 @@ def test_without_switches_or_optics_it_says_so() -> None:
     answer = fabric(4, "H200 SXM5 141GB", 400, no_optics)
     assert isinstance(answer, Broken)
     assert answer.rule == "fabric_switch"
+
+
+def test_a_switch_without_a_subnet_manager_wants_fabric_managers() -> None:
+    """QM9790 is the cheaper of two alike; four servers have no fabric managers, 127 have."""
+    cheap = {**seed().prices, "QM9790": seed().prices["SN2201"]}
+    catalog = changed(prices=cheap)
+    few, many = fabric(4, "H200 SXM5 141GB", 400, catalog), fabric(127, "H200 SXM5 141GB", 400, catalog)
+    assert isinstance(few, Fabric)
+    assert isinstance(many, Fabric)
+    assert (few.switch.sku, many.switch.sku) == ("QM9700", "QM9790")
+    assert (few.switch.managed, many.switch.managed) == (True, False)
 
 
 def test_127_servers_stand_in_about_38_racks() -> None:

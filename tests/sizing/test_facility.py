@@ -317,3 +317,60 @@ def test_outlets_of_a_single_feed_take_the_cords_of_both_sides() -> None:
 def test_a_cord_that_carries_more_than_its_outlet_is_told() -> None:
     system = cluster(Site(feed_amps=63, cooling=frozenset({"air", "liquid"})), 4, "SYS-422GS-NBRT-LCC", B200)
     assert any("a C19 outlet is made for 16 A" in str(found.message) for found in system.findings)
+
+
+@pytest.mark.parametrize(
+    ("server", "accelerator", "says"),
+    [
+        ("SRS-GB200-NVL72-M1", "GB200 (per GPU)", "power shelves, NVLink switches, coolant distribution."),
+        (
+            "SRS-GB300-NVL72-M1",
+            "GB300 (per GPU)",
+            "shelves of SRS-GB300-NVL72-M1 carry 132 kW; it may draw 135 kW",
+        ),
+        ("DGX GB200 NVL72", "GB200 (per GPU)", "brings power shelves, coolant distribution is not known"),
+        ("DGX GB200 NVL72", "GB200 (per GPU)", "The site brings feeds to each power shelf"),
+    ],
+)
+def test_a_complete_rack_tells_what_is_in_it_and_what_the_site_brings(
+    server: str, accelerator: str, says: str
+) -> None:
+    site = Site(feed_amps=63, cooling=frozenset({"liquid"}))
+    system = build_system(
+        named(accelerator),
+        named(server),
+        72,
+        (serving(accelerator, 72, 72),),
+        serve(site=site),
+        seed(),
+        ASSUMPTIONS,
+    )
+    assert isinstance(system, SystemBuild), str(system.reason)
+    assert says in " ".join(str(found.message) for found in system.findings)
+    assert {line.name: line.quantity for line in system.lines if line.group == "node"} == {server: 1}
+    rack = system.racks[0]
+    assert (rack.c13, rack.c19, rack.feeds) == (None, None, 8)  # wired to all phases, without cords
+    assert rack.amps_per_phase == pytest.approx(system.power.provision_w / 4 / 3 / 230)
+
+
+@pytest.mark.parametrize(
+    ("server", "accelerator", "standing"),
+    [
+        ("AS-2126HS-TN", None, "racks"),
+        ("SYS-551A-T", "RTX PRO 6000 Blackwell Workstation Edition", "desk"),
+        ("DGX Spark", "GB10 (DGX Spark)", "desk"),
+        ("MIC-733-AO", "Jetson AGX Orin 64GB", "edge"),
+        ("ProLiant Compute DL384 Gen12", "GH200 144GB", "racks"),
+    ],
+)
+def test_each_kind_of_system_stands_where_it_belongs(
+    server: str, accelerator: str | None, standing: str
+) -> None:
+    loads = (serving(accelerator, 1),) if accelerator else ()
+    system = build_system(
+        named(accelerator) if accelerator else None, named(server), 1, loads, serve(), seed(), ASSUMPTIONS
+    )
+    assert isinstance(system, SystemBuild), str(system.reason)
+    assert system.room.standing == standing
+    assert system.lines[0].sku == named(server).sku
+    assert bool(system.racks) is (standing == "racks")

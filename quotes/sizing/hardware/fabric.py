@@ -18,8 +18,6 @@ from quotes.sizing.results import FabricPlan, LineRole
 from quotes.sizing.trace import Figure, Input
 
 GROUP = "fabric"
-EXTERNALLY_MANAGED = frozenset({"QM9790"})
-"""InfiniBand switches without a subnet manager of their own: only for fabrics with fabric-manager servers."""
 
 
 class Topology(NamedTuple):
@@ -227,7 +225,7 @@ def _with_switch(
         topology = plan_topology(nodes, count, ports, manager_links=managers)
     except NoTopology:
         return None
-    if switch.sku in EXTERNALLY_MANAGED and not managers:
+    if switch.managed is False and not managers:
         return None
     optics = optics_for(link_gbit_s, per_cage, topology.switches == 1, switch.fabric == "infiniband", parts)
     if optics is None:

@@ -296,7 +296,9 @@ class _Bin:
         pairs = feed_pairs([*self.boxes, box], limits)
         if pairs > max(feed_pairs(self.boxes[:1], limits), 1):
             return False
-        return own or _strip(watts, self.c13 + box.c13, self.c19 + box.c19, pairs, limits) is not None
+        # a pump or door has a plug of its own
+        plugs = self.c13 + box.c13 + (self.wet or (limits.water and watts > limits.air_watts))
+        return own or _strip(watts, plugs, self.c19 + box.c19, pairs, limits) is not None
 
 
 def _first_fit(bins: list[_Bin], box: Box, limits: Limits, own: bool) -> None:

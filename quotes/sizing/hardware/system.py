@@ -8,7 +8,7 @@ from decimal import Decimal
 from typing import NamedTuple
 
 from catalog.quantity import noop
-from catalog.specs import AcceleratorSpec, ServerSpec
+from catalog.specs import AcceleratorSpec, ServerRole, ServerSpec, ServerStatus
 from configurator.workload import Workload
 from quotes.sizing.assumptions import Assumptions
 from quotes.sizing.hardware.bill import Broken, Line, broken, fixed_eur, longest_lead, merged, total_eur
@@ -181,6 +181,8 @@ class _Builder:
     def plan(self, shape: Shape) -> SystemPlan | Broken:
         """From the inside out: server, storage, cluster network, the networks around it, racks, bill."""
         link = self.wish.fabric_gbit_s if self.wish.crosses(shape) else 0
+        if wrong := self._networked(shape, link):
+            return wrong
         need = self.wish.storage(shape.nodes * shape.gpus if link else 0)
         best, *others = self._stored(shape, need, link)
         plan = self._around(shape, need, link, best)
@@ -190,6 +192,34 @@ class _Builder:
             second = self._around(shape, need, link, other)
             plan = second if isinstance(second, SystemPlan) else plan
         return plan
+
+    def _networked(self, shape: Shape, link: float) -> Broken | None:
+        """What is sold complete joins a cluster network by the ports it is known to have."""
+        server = self.server
+        if ServerRole.RACK in server.roles and (link or shape.nodes >= self.assumptions.cluster_nodes_count):
+            return broken(
+                "rack_cluster",
+                noop(
+                    "{nodes} × {server} need networks between their trays, which the catalog does not have."
+                ),
+                noop("Stay within one complete rack, choose servers, or ask us for a project."),
+                nodes=shape.nodes,
+                server=server.name,
+            )
+        if (
+            link
+            and server.status is ServerStatus.COMPLETE_SYSTEM
+            and server.onboard_fabric_count < shape.gpus
+        ):
+            return broken(
+                "fabric_complete",
+                noop(
+                    "{server} comes complete, and a cluster network port per accelerator is not known of it."
+                ),
+                noop("Choose a server that takes network cards, or one whose board brings the ports."),
+                server=server.name,
+            )
+        return None
 
     def _around(
         self, shape: Shape, need: StorageNeed, link: float, stored: "_Stored | Broken"

@@ -13,8 +13,9 @@ from quotes.sizing.hardware.facility import (
     Box,
     feed_capacity_w,
     server_box,
+    usable_supply_kw,
 )
-from quotes.sizing.hardware.node_findings import small_plug
+from quotes.sizing.hardware.node_findings import NodePlan, small_plug
 from quotes.sizing.hardware.parts import Parts
 from quotes.sizing.hardware.room import QUIET_ROLES, amps_per_phase
 from quotes.sizing.hardware.storage import storage_figure
@@ -26,6 +27,12 @@ if TYPE_CHECKING:
 
 type Note = Callable[..., None]
 
+RACK_PARTS = {
+    "power_shelves": noop("power shelves"),
+    "nvlink_switches": noop("NVLink switches"),
+    "management_switches": noop("management switches"),
+    "cdu": noop("coolant distribution"),
+}
 C13_AMPS, C19_AMPS = 10, 16  # rated current of the outlets, IEC 60320
 
 
@@ -338,9 +345,12 @@ def _site_findings(plan: "SystemPlan", racks: Sequence[RackPlacement], site: Sit
     if any(rack.cooling == "liquid" for rack in racks):
         note(Severity.INFO, noop("The water of the building up to the racks is not included."))
     if ServerRole.RACK in server.roles:
+        _whole_rack_findings(plan.node, note)
+    if plan.layout is None and {"C19", "C20"} & set(server.inlet.split("/")):
         note(
-            Severity.WARNING,
-            noop("Coolant distribution and feeds of a complete rack depend on the site: have them planned."),
+            Severity.INFO,
+            noop("The cord of {server} fits a power strip: for a wall socket, order one with its plug."),
+            server=server.name,
         )
     if site.noise_sensitive and not QUIET_ROLES & server.roles:
         note(
@@ -350,6 +360,50 @@ def _site_findings(plan: "SystemPlan", racks: Sequence[RackPlacement], site: Sit
             about="site.noise_sensitive",
             server=server.name,
         )
+
+
+def _whole_rack_findings(node: NodePlan, note: Note) -> None:
+    """What the maker delivers in a complete rack, and what the site must bring."""
+    server = node.server
+    brought = [name for key, name in RACK_PARTS.items() if key in server.rack_includes]
+    missing = [name for key, name in RACK_PARTS.items() if key not in server.rack_includes]
+    if brought:
+        note(Severity.INFO, noop("In {server}: {parts}."), server=server.name, parts=_listed(brought))
+    if missing:
+        note(
+            Severity.WARNING,
+            noop("Whether {server} brings {parts} is not known: ask the maker before the order."),
+            server=server.name,
+            parts=_listed(missing),
+        )
+    note(
+        Severity.INFO,
+        noop(
+            "The site brings feeds to each power shelf, water, and links to its network: have them planned."
+        ),
+    )
+    if not server.psu_count or not server.psu_w:
+        note(Severity.WARNING, noop("The power shelves of {server} are not known."), server=server.name)
+        return
+    half_w = usable_supply_kw(server.psu_count, server.psu_w / 1000) * 1000
+    if node.provision_w > half_w:
+        note(
+            Severity.WARNING,
+            noop(
+                "With one side lost the shelves of {server} carry {left}; it may draw {power} and then slows down."
+            ),
+            server=server.name,
+            left=Quantity(value=half_w / 1000, unit="kW", digits=3),
+            power=Quantity(value=node.provision_w / 1000, unit="kW", digits=3),
+        )
+
+
+def _listed(names: Sequence[str]) -> Message:
+    """`a, b, c`."""
+    said = Message.of(names[0])
+    for name in names[1:]:
+        said = Message.of(noop("{first}, {next}"), first=said, next=Message.of(name))
+    return said
 
 
 def _data_findings(plan: "SystemPlan", workload: Workload, parts: Parts, note: Note) -> None:
