@@ -43,7 +43,14 @@ CHOICES_SHOWN = 9
 
 def outlook_page(chosen: SizedSystem, width: float = 720) -> dict[str, Any]:
     """Template context of everything below; empty for a proposal that was not worked out in full."""
-    return {**use_page(chosen, width), **swings_page(chosen, width), **steps_page(chosen, width)}
+    several = chosen.placements if len(chosen.placements) > 1 else ()
+    return {
+        "placements": [(way, way is several[0], way.key == chosen.leads_with) for way in several],
+        "leading_way": chosen.leading_way,
+        **use_page(chosen, width),
+        **swings_page(chosen, width),
+        **steps_page(chosen, width),
+    }
 
 
 def use_page(chosen: SizedSystem, width: float) -> dict[str, Any]:

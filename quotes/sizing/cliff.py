@@ -69,7 +69,7 @@ def cliff_map(
     if not isinstance(accelerator, AcceleratorSpec) or server is None:
         return None
     most = 1.6 * max(expected_demand(workload), candidate.headroom_factor, 1.25)
-    walk = _Walk(accelerator, server, workload, catalog, assumptions, knowledge, most)
+    walk = Walk(accelerator, server, workload, catalog, assumptions, knowledge, most)
     steps = tuple(walk.steps(most))
     if not steps:
         return None
@@ -77,7 +77,7 @@ def cliff_map(
     return drawn.model_copy(update={"words": tuple(_words(drawn, candidate))})
 
 
-class _Walk:
+class Walk:
     """Up the stairs, one search per step."""
 
     def __init__(

@@ -20,25 +20,20 @@ from quotes.sizing.candidates import (
     node_limits,
     servers_for,
 )
-from quotes.sizing.cliff import cliff_map
 from quotes.sizing.hardware.compose import build_system
 from quotes.sizing.knowledge import Knowledge
 from quotes.sizing.loads import OptionTable, UnknownModel, explained, option_table, parts
 from quotes.sizing.money.budget import budget_advice
 from quotes.sizing.money.economics import economics, energy_eur_per_year, growth_phases
-from quotes.sizing.money.hybrid import use_curve
-from quotes.sizing.money.renting import busy_hours_per_month
-from quotes.sizing.money.tornado import Case, tornado
+from quotes.sizing.outlook import with_outlook
+from quotes.sizing.placements import Shop
 from quotes.sizing.results import (
     Candidate,
-    CliffMap,
     LoadOption,
     Refusal,
     SizedSystem,
     Sizing,
     Tier,
-    Tornado,
-    UseCurve,
 )
 from quotes.sizing.trace import Finding, Severity
 
@@ -209,6 +204,7 @@ def _running_cost(draft: Draft, workload: Workload, assumptions: Assumptions) ->
 def _finish(chosen: Mapping[Tier, Draft], context: _Context) -> tuple[SizedSystem, ...]:
     recommended = choosing.recommended_tier(chosen, context.workload)
     everyone = list(chosen.values())
+    options = _smallest_options(context.catalog, context.tables)
     systems = []
     for tier in Tier:
         if tier not in chosen:
@@ -222,7 +218,7 @@ def _finish(chosen: Mapping[Tier, Draft], context: _Context) -> tuple[SizedSyste
             context.assumptions,
             purchase_eur=candidate.price_eur,
             on=context.on,
-            cloud_options=_smallest_options(context.catalog, context.tables),
+            cloud_options=options,
         )
         systems.append(
             SizedSystem(
@@ -231,40 +227,15 @@ def _finish(chosen: Mapping[Tier, Draft], context: _Context) -> tuple[SizedSyste
                 candidate=candidate,
                 economics=money,
                 growth=growth_phases(candidate, context.workload, context.assumptions),
-                use=_use(context),
-                tornado=_tornado(candidate, context),
-                cliff=_cliff(candidate, context),
                 pros=choosing.pros(draft, everyone, context.workload, tier is recommended),
                 cons=choosing.cons(draft, everyone),
                 answer=choosing.answer(candidate, money),
             )
         )
+    if context.in_full:
+        shop = Shop(context.catalog, context.assumptions, context.knowledge, options)
+        systems = [with_outlook(system, context.workload, shop, context.on) for system in systems]
     return tuple(systems)
-
-
-def _use(context: _Context) -> UseCurve | None:
-    """How the load lies over the hours; several loads have no peak in common."""
-    workload = context.workload
-    if not context.in_full or len(workload.services) != 1 or workload.jobs:
-        return None
-    (service,) = workload.services
-    busy = busy_hours_per_month(service, context.assumptions) / context.assumptions.hours_per_month
-    return use_curve(service, busy)
-
-
-def _tornado(candidate: Candidate, context: _Context) -> Tornado | None:
-    if not context.in_full:
-        return None
-    options = _smallest_options(context.catalog, context.tables)
-    return tornado(
-        Case(candidate, context.workload, context.catalog, context.assumptions, context.on, options)
-    )
-
-
-def _cliff(candidate: Candidate, context: _Context) -> CliffMap | None:
-    if not context.in_full:
-        return None
-    return cliff_map(candidate, context.workload, context.catalog, context.assumptions, context.knowledge)
 
 
 def _candidate(draft: Draft, context: _Context) -> Candidate:

@@ -370,6 +370,21 @@ class OwnedShare(Frozen):
         return self.own_eur + self.rent_eur
 
 
+class PlacedWay(Frozen):
+    """The whole work, done at home, in the cloud, or divided. Euro over the horizon."""
+
+    key: Literal["own", "cloud", "peaks", "jobs_out", "services_out"]
+    label: Message
+    purchase_eur: Decimal  # of what is owned
+    own_eur: Decimal  # what is owned, running cost included and residual value deducted
+    rent_eur: Decimal
+    sentence: Message  # the answer, for whoever chooses this way
+
+    @property
+    def total_eur(self) -> Decimal:
+        return self.own_eur + self.rent_eur
+
+
 class UseCurve(Frozen):
     """The load-duration curve: load as a share of the peak, in equal parts of all hours, busiest first."""
 
@@ -484,6 +499,8 @@ class SizedSystem(Frozen):
     candidate: Candidate
     economics: Economics | None = None
     growth: tuple[GrowthPhase, ...] = ()
+    placements: tuple[PlacedWay, ...] = ()  # cheapest first; only in a proposal that was worked out in full
+    leads_with: str = "own"  # key of the way that the customer prefers, where it is possible
     use: UseCurve | None = None  # of a workload of one service
     tornado: Tornado | None = None  # only in a proposal that was worked out in full
     cliff: CliffMap | None = None  # only in a proposal that was worked out in full
@@ -491,6 +508,11 @@ class SizedSystem(Frozen):
     cons: tuple[Message, ...] = ()
     answer: Message  # the one sentence
     figures: tuple[Figure, ...] = ()
+
+    @property
+    def leading_way(self) -> PlacedWay | None:
+        """Where the customer would rather have the work done, when that is not all at home."""
+        return next((way for way in self.placements if way.key == self.leads_with != "own"), None)
 
 
 class SiteAlternative(Frozen):
