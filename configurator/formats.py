@@ -21,6 +21,7 @@ from configurator.wizard.presets import load_title
 
 THIN = "\N{NARROW NO-BREAK SPACE}"
 DASH = "\N{EN DASH}"
+MINUS = "\N{MINUS SIGN}"
 LOCALES = {"nl": "nl_NL", "en": "en_GB"}
 
 type Number = int | float | Decimal
@@ -47,7 +48,7 @@ def number(value: Number | None, digits: int | None = None) -> str:
     if value is None or isnan(value):
         return gettext("unknown")
     if isinf(value):
-        return "∞" if value > 0 else "\N{MINUS SIGN}∞"
+        return "∞" if value > 0 else MINUS + "∞"
     exact = rounded(value, digits) if digits else Decimal(f"{Decimal(str(value)).normalize():f}")
     places = max(0, -int(exact.as_tuple().exponent))
     with localcontext(prec=100):
@@ -164,11 +165,16 @@ def span(low: Number, high: Number, unit: str = "", digits: int = 2) -> str:
 
 
 def money(amount: Money | Decimal | int | None, style: MoneyStyle = "exact", currency: str = "EUR") -> str:
-    """`€ 32.230,23` (nl) or `€32,230.23` (en); `round` gives whole euros, half up. Never from a float."""
+    """`€ 32.230,23` (nl) or `€32,230.23` (en); `round` gives whole euros, half up. Never from a float.
+
+    What is owed back is written `−€ 5`, the sign where a reader of a column looks for it.
+    """
     if amount is None:
         return number(None)
     if isinstance(amount, Money):
         return money(amount.amount, style, amount.currency)
+    if amount < 0:
+        return MINUS + money(-Decimal(amount), style, currency)
     where = locale()
     if style == "exact":
         cents = Decimal(amount).quantize(Decimal("0.01"), ROUND_HALF_UP)
@@ -193,10 +199,12 @@ def _is_euro(unit: str) -> bool:
 def _euro(value: Number, digits: int) -> str:
     """Below a hundred euros cents count (`€ 2,85` for an hour of cloud); above, whole euros to the digits known."""
     exact = rounded(value, digits)
-    if abs(exact) < 1 and -int(exact.as_tuple().exponent) > 2:  # the price of a kWh, of a thousand tokens
+    if exact < 0:
+        return MINUS + _euro(-exact, digits)
+    if exact < 1 and -int(exact.as_tuple().exponent) > 2:  # the price of a kWh, of a thousand tokens
         pattern = str(locale().currency_formats["standard"].pattern).replace("0.00", "0.00####")
         return format_currency(exact, "EUR", format=pattern, currency_digits=False, locale=locale())
-    return money(exact, "exact" if exact != exact.to_integral_value() and abs(exact) < 100 else "round")
+    return money(exact, "exact" if exact != exact.to_integral_value() and exact < 100 else "round")
 
 
 def _bare_euro(value: Number, digits: int) -> str:
