@@ -1,4 +1,4 @@
-"""Start commands as files to download: text, YAML or JSON, and all of them in one archive with directions."""
+"""Start commands as files to download: text or YAML, and all of them in one archive with directions."""
 
 import json
 import zipfile
@@ -47,9 +47,6 @@ def content(file: LaunchFile) -> str:
     if not file.documents:
         return file.text
     documents = [_plain(document) for document in file.documents]
-    if file.name.endswith(".json"):
-        (document,) = documents
-        return json.dumps(document, indent=2) + "\n"
     return yaml.safe_dump_all(documents, sort_keys=False, allow_unicode=True, width=10_000)
 
 

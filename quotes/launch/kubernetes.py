@@ -21,9 +21,8 @@ def literal(word: Word) -> str:
 
 
 def _environment(command: Command) -> list[dict[str, str]]:
-    given = [{"name": name, "value": value} for name, value in command.environment.items()]
     # What has no default is left for whoever fills it in; an empty value stops the program with its own message.
-    return given + [{"name": setting.name, "value": setting.default} for setting in command.settings]
+    return [{"name": setting.name, "value": setting.default} for setting in command.settings]
 
 
 def _image(container: Container | None) -> str:

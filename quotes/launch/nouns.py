@@ -23,7 +23,6 @@ class Command(Frozen):
     """A program and its words, never a line of shell: who writes it down quotes it."""
 
     words: tuple[Word, ...]
-    environment: Mapping[str, str] = {}
 
     @property
     def settings(self) -> tuple[Setting, ...]:

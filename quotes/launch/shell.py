@@ -45,8 +45,7 @@ def call(command: Command, prefix: str) -> str:
 
 def body(command: Command, prefix: str = "exec ") -> str:
     """What it asks for, then the call itself."""
-    exports = [f"export {name}={shlex.quote(value)}\n" for name, value in command.environment.items()]
-    return "".join(exports) + "".join(map(asked, command.settings)) + call(command, prefix)
+    return "".join(map(asked, command.settings)) + call(command, prefix)
 
 
 def start_script(command: Command) -> str:
