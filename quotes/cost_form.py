@@ -34,11 +34,13 @@ GROUPS = {
     "upkeep": gettext_lazy("Upkeep and residual value"),
     "financing": gettext_lazy("Financing"),
     "cloud": gettext_lazy("Renting instead"),
+    "tokens": gettext_lazy("Paying per token instead"),
 }
 PROFILE_KEYS = {
     LoadProfile.OFFICE_HOURS: "office_hours_per_week",
     LoadProfile.EXTENDED: "extended_hours_per_week",
     LoadProfile.NIGHTS: "night_hours_per_week",
+    LoadProfile.SEASONAL: "office_hours_per_week",
 }
 SYMBOLS = {"EUR": "€", "EUR/kWh": "€/kWh"}
 
@@ -224,17 +226,22 @@ def reset(names: list[str]) -> dict[str, dict[str, Stored | None]]:
 
 def asked(system: SizedSystem, workload: Workload) -> list[str]:
     """The assumptions that count for this system, in the order in which they are declared."""
-    profiles = {service.profile for service in workload.services}
+    hours = {PROFILE_KEYS[one.profile] for one in workload.services if one.profile in PROFILE_KEYS}
     left_out = {
         *{"administration_h_per_month", "administration_cluster_h_per_month"}
         - {administration_key(system.candidate)},
         *{"colocation_eur_per_kw_month", "own_room_eur_per_kw_month"} - {housing_key(workload)},
-        *(key for profile, key in PROFILE_KEYS.items() if profile not in profiles),
+        *set(PROFILE_KEYS.values()) - hours,
     }
     if not any(rack.cooling == "liquid" for rack in system.candidate.system.racks):
         left_out.add("coolant_eur_per_rack_year")
-    if system.economics and system.economics.cloud is None:
-        left_out |= {key for key in Assumptions.model_fields if group_of(key) == "cloud"}
+    money = system.economics
+    if money and money.cloud is None:
+        left_out |= {key for key in Assumptions.model_fields if group_of(key) in {"cloud", "tokens"}}
+    if money and money.tokens is None:
+        left_out |= {key for key in Assumptions.model_fields if group_of(key) == "tokens"}
+    if workload.services:
+        left_out.add("spot_useful_fraction")
     return [key for key in Assumptions.model_fields if may_be_owned(key) and key not in left_out]
 
 

@@ -96,12 +96,12 @@ def cost_curve(
     width: float = 720,
     height: float = 300,
 ) -> str:
-    """Cumulative euro over the months: owned as a solid line, rented as a dashed one, and where they cross."""
+    """Cumulative euro over the months: owned solid, rented dashed, leased dotted, and where the first two cross."""
     if not curve.months:
         return ""
     left, right, top, bottom = 72.0, 104.0, 24.0, 40.0
     last = max(curve.months[-1], 1)
-    ticks = nice_ticks(max((*curve.own_eur, *curve.cloud_eur)))
+    ticks = nice_ticks(max((*curve.own_eur, *curve.cloud_eur, *curve.lease_eur)))
 
     def at(month: float, euro: float) -> tuple[float, float]:
         return (
@@ -125,6 +125,11 @@ def cost_curve(
             path([at(m, e) for m, e in zip(curve.months, curve.cloud_eur, strict=True)], "accent", dash="7 5")
         )
         ends.append((curve.cloud_eur[-1], cloud))
+    if curve.lease_eur:
+        marks.append(
+            path([at(m, e) for m, e in zip(curve.months, curve.lease_eur, strict=True)], "ink", dash="2 4")
+        )
+        ends.append((curve.lease_eur[-1], words.say(Message.of(noop("leased")))))
     marks.append(
         path([at(m, e) for m, e in zip(curve.months, curve.own_eur, strict=True)], "accent", thick=2.5)
     )
@@ -190,6 +195,8 @@ def _cost_sentence(curve: CostYears, break_even_month: float | None, words: Word
     ]
     if curve.cloud_eur:
         said.append(words.say(Message.of(noop("Rented: {cloud}."), cloud=euro(curve.cloud_eur[-1]))))
+    if curve.lease_eur:
+        said.append(words.say(Message.of(noop("Leased: {lease}."), lease=euro(curve.lease_eur[-1]))))
     if break_even_month is not None:
         month = Quantity(value=break_even_month, digits=2)
         said.append(words.say(Message.of(noop("They are equal in month {month}."), month=month)))

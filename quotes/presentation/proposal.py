@@ -20,6 +20,7 @@ from quotes.presentation.facts import Speed, columns, payback, speeds
 from quotes.presentation.names import COSTS, STAGES, cost_name, group_name, stage_name, tier_name
 from quotes.presentation.outlook import outlook_page
 from quotes.presentation.room import READER, alternatives, room_page
+from quotes.presentation.ways import ways
 from quotes.pricing.lines import PricedLine, PricedSystem
 from quotes.proposal import Proposal
 from quotes.sizing.assumptions import Assumptions, described
@@ -165,6 +166,7 @@ def money_page(money: Economics) -> dict[str, Any]:
         money.yearly_eur.items(), key=lambda pair: list(COSTS).index(pair[0]) if pair[0] in COSTS else 99
     )
     return {
+        "ways": ways(money),
         "yearly": [(cost_name(key), amount) for key, amount in ordered],
         "payback": payback(money),
         "payback_band": band,

@@ -342,6 +342,7 @@ class CostYears(Frozen):
     months: tuple[int, ...]
     own_eur: tuple[float, ...]
     cloud_eur: tuple[float, ...] = ()
+    lease_eur: tuple[float, ...] = ()  # the cheapest lease whose rate is known
 
 
 class CloudAlternative(Frozen):
@@ -356,6 +357,41 @@ class CloudAlternative(Frozen):
     monthly_eur: Decimal
     priced_on: date | None
     reason: Message
+    once_eur: Decimal = Decimal(0)  # what runs a single time
+    once_hours: float = 0
+    storage_eur_month: Decimal = Decimal(0)  # and what leaves; within `monthly_eur`
+    estimated: bool = False  # the price is another offer's, less an assumed discount
+
+
+class RentPlan(Frozen):
+    """The same work rented in one way. `cloud` None: not possible or not known, as `note` says."""
+
+    plan: Literal["on_demand", "reserved_1y", "reserved_3y", "spot"]
+    cloud: CloudAlternative | None = None
+    total_eur: Decimal | None = None  # over the horizon
+    break_even_month: float | None = None  # None = not within the horizon
+    note: Message | None = None
+
+
+class Lease(Frozen):
+    """The own system, leased over the horizon. Amounts are None while the lessor's rate is not known."""
+
+    kind: Literal["financial", "operational"]  # owned in the end, or given back
+    monthly_eur: Decimal | None = None  # to the lessor
+    final_eur: Decimal = Decimal(0)  # the last payment, after which it is owned
+    total_eur: Decimal | None = (
+        None  # over the horizon, with running cost, less the residual value of what is owned
+    )
+
+
+class TokenCost(Frozen):
+    """Per million tokens, of a workload that language services are all of."""
+
+    input_m_month: float  # millions a month
+    output_m_month: float
+    own_eur_per_m: Decimal  # of the own system, in and out together, at this use
+    api_eur_month: Decimal | None = None  # None: no price known
+    api_total_eur: Decimal | None = None
 
 
 class OwnedShare(Frozen):
@@ -409,6 +445,9 @@ class Economics(Frozen):
     hybrid_gpus_owned: int | None = None
     hybrid_total_eur: Decimal | None = None
     hybrid_choices: tuple[OwnedShare, ...] = ()  # from owning nothing to owning all
+    leases: tuple[Lease, ...] = ()
+    rents: tuple[RentPlan, ...] = ()  # empty when nothing may be rented
+    tokens: TokenCost | None = None
     curve: CostYears
     figures: tuple[Figure, ...] = ()
     findings: tuple[Finding, ...] = ()

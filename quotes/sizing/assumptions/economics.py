@@ -206,6 +206,113 @@ class EconomicAssumptions(Frozen):
         source=noop("own planning value; your controller knows your rate"),
         group="financing",
     )
+    lease_interest_pct_per_year: float = assume(
+        0,
+        unit="%",
+        low=0,
+        high=25,
+        label=noop(
+            "Interest a year of a financial lease over the whole term; 0: not known, ask for an offer"
+        ),
+        source=noop("of the lessor's offer; nobody publishes a rate for this"),
+        group="financing",
+    )
+    lease_final_pct: float = assume(
+        10,
+        unit="%",
+        low=0,
+        high=60,
+        label=noop("Last payment of a financial lease, of the purchase price"),
+        source=noop("own planning value, as the residual value"),
+        group="financing",
+    )
+    lease_operational_pct_per_month: float = assume(
+        0,
+        unit="%",
+        low=0,
+        high=20,
+        label=noop("Operational lease a month, of the purchase price; 0: not known, ask for an offer"),
+        source=noop("of the lessor's offer for this term; nobody publishes a rate for this"),
+        group="financing",
+    )
+    cloud_reserved_1y_discount_pct: float = assume(
+        21,
+        unit="%",
+        low=0,
+        high=80,
+        label=noop("Discount for reserving a year, where no such price is in the catalog"),
+        source=noop("Lenovo Press LP2225: 77.43 instead of 98.32 an hour; others quote 41 %"),
+        year=2025,
+        group="cloud",
+    )
+    cloud_reserved_3y_discount_pct: float = assume(
+        45,
+        unit="%",
+        low=0,
+        high=80,
+        label=noop("Discount for reserving three years, where no such price is in the catalog"),
+        source=noop("Lenovo Press LP2225: 53.95 instead of 98.32 an hour; others quote 56 %"),
+        year=2025,
+        group="cloud",
+    )
+    spot_useful_fraction: float = assume(
+        0.85,
+        unit="",
+        low=0.3,
+        high=1,
+        label=noop(
+            "Share of the rented time that training really advances on machines that may be taken away"
+        ),
+        source=noop("own planning value: a checkpoint every half hour, taken away a few times a day"),
+        group="cloud",
+    )
+    cloud_storage_eur_per_tb_month: float = assume(
+        10,
+        unit="EUR",
+        low=0,
+        high=200,
+        label=noop("Storage in the cloud per TB and month"),
+        source=noop(
+            "Scaleway, questions about object storage in Amsterdam, undated: 0.01 per GB; others ask up to 0.05"
+        ),
+        group="cloud",
+    )
+    cloud_egress_tb_per_month: float = assume(
+        0,
+        unit="TB",
+        low=0,
+        high=100_000,
+        label=noop("Data that leaves the cloud each month"),
+        source=noop("own choice: answers in text are small; fill in what images, video or backups take"),
+        group="cloud",
+    )
+    cloud_egress_eur_per_tb: float = assume(
+        20,
+        unit="EUR",
+        low=0,
+        high=300,
+        label=noop("Price of a TB that leaves the cloud"),
+        source=noop("Scaleway, questions about object storage in Amsterdam, undated: 0.02 per GB"),
+        group="cloud",
+    )
+    token_input_eur_per_million: float = assume(
+        0,
+        unit="EUR",
+        low=0,
+        high=500,
+        label=noop("A million tokens in at a provider per token; 0: not known"),
+        source=noop("of the provider's price list"),
+        group="tokens",
+    )
+    token_output_eur_per_million: float = assume(
+        0,
+        unit="EUR",
+        low=0,
+        high=2000,
+        label=noop("A million tokens out at a provider per token; 0: not known"),
+        source=noop("of the provider's price list"),
+        group="tokens",
+    )
     cloud_price_band_pct: float = assume(
         25,
         unit="%",

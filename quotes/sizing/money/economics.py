@@ -16,34 +16,18 @@ from catalog.specs import CatalogSnapshot, CloudOffer
 from configurator.workload import Workload
 from quotes.pricing.money import cents
 from quotes.sizing.assumptions import Assumptions
+from quotes.sizing.money.break_even import break_even_hours, break_even_month
 from quotes.sizing.money.explain import figures
+from quotes.sizing.money.explain_ways import figures_of_ways
 from quotes.sizing.money.growth import growth_phases
 from quotes.sizing.money.hybrid import Split, best_split, busy_load
 from quotes.sizing.money.renting import Rented, busy_hours_per_month, cheapest_rent
 from quotes.sizing.money.running_costs import energy_eur_per_year, yearly_costs
-from quotes.sizing.results import Candidate, CloudAlternative, CostYears, Economics, LoadOption, OwnedShare
+from quotes.sizing.money.ways import alternative, lease_curve, leases, leases_known, rent_plans, token_cost
+from quotes.sizing.results import Candidate, CostYears, Economics, LoadOption, OwnedShare, RentPlan
 from quotes.sizing.trace import Finding, Severity
 
 __all__ = ["break_even_hours", "break_even_month", "economics", "energy_eur_per_year", "growth_phases"]
-
-
-def break_even_hours(capex_eur: float, cloud_eur_per_h: float, own_eur_per_h: float) -> float | None:
-    """Hours of use after which owning has cost as much as renting; None = never."""
-    saving = cloud_eur_per_h - own_eur_per_h
-    return capex_eur / saving if saving > 0 else None
-
-
-def break_even_month(
-    purchase_eur: float, own_eur_month: float, cloud_eur_month: float, cloud_once_eur: float = 0
-) -> float | None:
-    """Months until owning has cost as much as renting: capex / (cloud rate − own running cost); None = never.
-
-    What is rented once counts from the first month.
-    """
-    missing, saving = purchase_eur - cloud_once_eur, cloud_eur_month - own_eur_month
-    if missing <= 0:
-        return 0
-    return missing / saving if saving > 0 else None
 
 
 def economics(
@@ -64,23 +48,38 @@ def economics(
     months = np.arange(years * 12 + 1)
     rent = None
     findings: tuple[Finding, ...] = ()
+    plans: tuple[RentPlan, ...] = ()
     if workload.is_confidential or not workload.placement.cloud_allowed:
         findings = (_no_cloud(),)
     else:
         rent = cheapest_rent(workload, catalog, assumptions, cloud_options)
         findings = _price_age(rent.offer, on, assumptions) if rent else (_no_offer(),)
+        plans = rent_plans(
+            workload,
+            catalog,
+            assumptions,
+            cloud_options,
+            rent,
+            purchase_eur=float(purchase_eur),
+            own_month=own_month,
+        )
     yearly_eur = {key: _eur(value) for key, value in yearly.items()}
     residual_eur = _eur(residual)
     split = _hybrid(candidate, workload, assumptions, own_month, residual, rent) if rent else None
     even, low, high = _band(purchase_eur, yearly, rent, assumptions) if rent else (None, None, None)
     limit = years * 12
+    total_eur = cents(purchase_eur) + sum(yearly_eur.values()) * years - residual_eur
+    # Whoever leases ties up no money of their own.
+    running_month = own_month - yearly.get("capital", 0) / 12
+    leased = leases_known(float(purchase_eur), limit, assumptions)
+    tokens = token_cost(candidate, workload, assumptions, total_eur)
     return Economics(
         horizon_years=years,
         purchase_eur=cents(purchase_eur),
         yearly_eur=yearly_eur,
-        total_eur=cents(purchase_eur) + sum(yearly_eur.values()) * years - residual_eur,
+        total_eur=total_eur,
         residual_eur=residual_eur,
-        cloud=_alternative(rent, catalog) if rent else None,
+        cloud=alternative(rent, catalog) if rent else None,
         cloud_total_eur=_eur(rent.total_eur(limit)) if rent else None,
         break_even_month=_within(even, limit),
         break_even_low=_within(low, limit),
@@ -88,12 +87,17 @@ def economics(
         hybrid_gpus_owned=split.owned * candidate.loads[0].gpus_per_replica if split else None,
         hybrid_total_eur=_eur(split.monthly_eur * limit) if split else None,
         hybrid_choices=_choices(split, candidate) if split else (),
+        leases=leases(leased, running_month, residual, limit),
+        rents=plans,
+        tokens=tokens,
         curve=CostYears(
             months=tuple(int(month) for month in months),
             own_eur=tuple(float(value) for value in float(purchase_eur) + own_month * months),
             cloud_eur=tuple(rent.total_eur(float(month)) for month in months) if rent else (),
+            lease_eur=lease_curve(leased, running_month, limit),
         ),
-        figures=figures(candidate, workload, assumptions, yearly, rent, even, split),
+        figures=figures(candidate, workload, assumptions, yearly, rent, even, split)
+        + tuple(figures_of_ways(float(purchase_eur), limit, leased, plans, tokens, assumptions)),
         findings=findings,
     )
 
@@ -143,7 +147,7 @@ def _hybrid(
         own / load.replicas,
         rented_replica_eur_hour,
         busy_hours_per_month(workload.services[0], assumptions),
-        assumptions.cloud_administration_h_per_month * assumptions.administration_eur_per_h,
+        rent.fixed_eur_month,
     )
 
 
@@ -152,27 +156,6 @@ def _choices(split: Split, candidate: Candidate) -> tuple[OwnedShare, ...]:
     return tuple(
         OwnedShare(gpus_owned=owned * each, own_eur=own, rent_eur=rent)
         for owned, (own, rent) in enumerate(zip(split.own_eur, split.rent_eur, strict=True))
-    )
-
-
-def _alternative(rent: Rented, catalog: CatalogSnapshot) -> CloudAlternative:
-    offer = rent.offer
-    item = catalog.items.get(offer.accelerator_sku or "")
-    return CloudAlternative(
-        offer=offer.sku,
-        provider=offer.vendor,
-        region=offer.region,
-        accelerator=item.name if item else (offer.accelerator_sku or ""),
-        instances=rent.instances,
-        plan=offer.plan,
-        hourly_eur=offer.hourly_eur,
-        hours_per_month=rent.hours_per_month,
-        monthly_eur=_eur(rent.monthly_eur),
-        priced_on=offer.priced_on,
-        reason=Message.of(
-            noop("Sized for the same load; rented for {hours} a month and stopped outside the busy hours."),
-            hours=Quantity(value=rent.hours_per_month, unit="hours", digits=3),
-        ),
     )
 
 

@@ -223,15 +223,27 @@ def _total_figure(
 
 
 def _rent_figure(rent: Rented, assumptions: Assumptions) -> Figure:
+    """What a month costs, or the single run where nothing goes on after it."""
+    price = _input(noop("price an hour"), rent.hourly_eur, "EUR", rent.offer.provenance.source)
+    count = _input(noop("instances"), rent.instances, "", "sizing on the rented accelerator")
+    if not rent.hours_per_month:
+        return Figure(
+            key="cloud_eur_once",
+            label=Message.of(noop("The same work in the cloud, once")),
+            value=_money(rent.once_eur),
+            formula=noop("instances × hours × price_per_hour + storage"),
+            inputs=(count, _input(noop("hours of the run"), rent.once_hours, "h", "sizing"), price),
+        )
     return Figure(
         key="cloud_eur_per_month",
         label=Message.of(noop("The same work in the cloud, a month")),
         value=_money(rent.monthly_eur),
-        formula=noop("instances × hours × price_per_hour + administration"),
+        formula=noop("instances × hours × price_per_hour + administration + storage_and_transfer"),
         inputs=(
-            _input(noop("instances"), rent.instances, "", "sizing on the rented accelerator"),
+            count,
             _input(noop("hours a month"), rent.hours_per_month, "h", "load profile"),
-            _input(noop("price an hour"), float(rent.offer.hourly_eur), "EUR", rent.offer.provenance.source),
+            price,
+            _input(noop("storage and transfer a month"), rent.storage_eur_month, "EUR", "above"),
             _assumed(noop("hours in a month"), assumptions.hours_per_month, "h", "hours_per_month"),
             _assumed(
                 noop("administration"),
@@ -239,7 +251,19 @@ def _rent_figure(rent: Rented, assumptions: Assumptions) -> Figure:
                 "h",
                 "cloud_administration_h_per_month",
             ),
+            *_cloud_data(assumptions),
         ),
+    )
+
+
+def _cloud_data(assumptions: Assumptions) -> tuple[Input, ...]:
+    return tuple(
+        _assumed(name, getattr(assumptions, key), unit, key)
+        for name, unit, key in (
+            (noop("storage a TB and month"), "EUR", "cloud_storage_eur_per_tb_month"),
+            (noop("data that leaves a month"), "TB", "cloud_egress_tb_per_month"),
+            (noop("price of a TB that leaves"), "EUR", "cloud_egress_eur_per_tb"),
+        )
     )
 
 

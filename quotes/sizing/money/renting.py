@@ -5,7 +5,7 @@ Like for like: the loads were sized on the rented accelerator with the same targ
 
 from collections.abc import Mapping, Sequence
 from math import ceil
-from typing import NamedTuple
+from typing import Literal, NamedTuple
 
 from catalog.specs import CatalogSnapshot, CloudOffer
 from configurator.workload import LoadProfile, Service, Workload
@@ -13,6 +13,9 @@ from quotes.sizing.assumptions import Assumptions
 from quotes.sizing.money.hybrid import counted_share
 from quotes.sizing.results import LoadOption
 
+type Plan = Literal["on_demand", "reserved_1y", "reserved_3y", "spot"]
+
+RESERVED_YEARS: Mapping[Plan, int] = {"reserved_1y": 1, "reserved_3y": 3}
 HOURS_PER_WEEK = 168
 JOINED_INSTANCE_GPUS = 8
 
@@ -39,33 +42,84 @@ class Rented(NamedTuple):
     hours_per_month: float  # of the busiest load
     monthly_eur: float
     once_eur: float  # jobs that run a single time
+    once_hours: float = 0
+    storage_eur_month: float = 0  # with what leaves the cloud; within `monthly_eur`
+    administration_eur_month: float = 0  # within `monthly_eur`
+    hourly_eur: float = 0  # of one instance, by the plan
+    estimated: bool = False  # the offer's price less an assumed discount
 
     def total_eur(self, months: float) -> float:
         return self.once_eur + self.monthly_eur * months
 
+    @property
+    def fixed_eur_month(self) -> float:
+        """What a month costs whatever the hours."""
+        return self.storage_eur_month + self.administration_eur_month
+
+
+class Priced(NamedTuple):
+    """What an hour of an offer's instance costs by a plan."""
+
+    offer: CloudOffer
+    hourly_eur: float
+    estimated: bool = False
+
 
 def rented(
-    offer: CloudOffer, loads: Sequence[LoadOption], workload: Workload, assumptions: Assumptions
+    priced: Priced,
+    loads: Sequence[LoadOption],
+    workload: Workload,
+    assumptions: Assumptions,
+    plan: Plan = "on_demand",
 ) -> Rented:
-    """Instances are rented whole and stopped outside the busy hours; jobs are rented by the hour they run."""
+    """Instances are rented whole and stopped outside the busy hours; jobs are rented by the hour they run.
+
+    Reserved ones are paid for every hour. Machines that may be taken away take longer: only a share of the time counts.
+    """
     services = {service.name: service for service in workload.services}
     single_runs = {job.name for job in workload.jobs if job.runs_per_month == 0}
-    instances, busiest, monthly, once = 0, 0.0, 0.0, 0.0
+    useful = assumptions.spot_useful_fraction if plan == "spot" else 1
+    instances, busiest, monthly, once, once_hours = 0, 0.0, 0.0, 0.0, 0.0
     for load in loads:
-        count = ceil(load.gpus / offer.accelerator_count)
-        rate = count * float(offer.hourly_eur)
-        if load.load in services:
+        count = ceil(load.gpus / priced.offer.accelerator_count)
+        rate = count * priced.hourly_eur
+        if load.load in single_runs:
+            hours = 0.0
+            run = load.speed.run_hours.value / useful if load.speed.run_hours else 0
+            once += rate * run
+            once_hours = max(once_hours, run)
+        elif plan in RESERVED_YEARS:
+            hours = assumptions.hours_per_month
+        elif load.load in services:
             hours = busy_hours_per_month(services[load.load], assumptions)
         else:
-            hours = load.gpu_hours_per_month / load.gpus
-        if load.load in single_runs and load.speed.run_hours:
-            once += rate * load.speed.run_hours.value
+            hours = load.gpu_hours_per_month / load.gpus / useful
         instances = max(instances, count)
         busiest = max(busiest, hours)
         monthly += rate * hours
-    if monthly:
-        monthly += assumptions.cloud_administration_h_per_month * assumptions.administration_eur_per_h
-    return Rented(offer, instances, busiest, monthly, once)
+    administration = assumptions.cloud_administration_h_per_month * assumptions.administration_eur_per_h
+    storage = _storage_eur_month(workload, assumptions)
+    if not monthly:  # nothing goes on after the single run
+        once += storage * ceil(once_hours / assumptions.hours_per_month)
+        administration = storage = 0
+    return Rented(
+        offer=priced.offer,
+        instances=instances,
+        hours_per_month=busiest,
+        monthly_eur=monthly + administration + storage,
+        once_eur=once,
+        once_hours=once_hours,
+        storage_eur_month=storage,
+        administration_eur_month=administration,
+        hourly_eur=priced.hourly_eur,
+        estimated=priced.estimated,
+    )
+
+
+def _storage_eur_month(workload: Workload, assumptions: Assumptions) -> float:
+    """The data kept in the cloud, once: the provider keeps the copies; and what leaves it."""
+    kept = workload.data.dataset_tb * assumptions.cloud_storage_eur_per_tb_month
+    return kept + assumptions.cloud_egress_tb_per_month * assumptions.cloud_egress_eur_per_tb
 
 
 def cheapest_rent(
@@ -73,19 +127,49 @@ def cheapest_rent(
     catalog: CatalogSnapshot,
     assumptions: Assumptions,
     cloud_options: Mapping[str, tuple[LoadOption, ...]],
+    plan: Plan = "on_demand",
 ) -> Rented | None:
-    """The cheapest current on-demand offer in the EU on which the loads were sized and hold their targets."""
+    """The cheapest current offer in the EU of this plan on which the loads were sized and hold their targets.
+
+    Where the catalog has no offer of a reserved plan, that of an offer on demand less the assumed discount.
+    """
     months = workload.growth.horizon_years * 12
-    found = []
-    for offer in catalog.cloud_offers:
-        loads = cloud_options.get(offer.accelerator_sku or "")
-        if loads and _comparable(offer) and _one_instance_holds(offer, loads):
-            found.append(rented(offer, loads, workload, assumptions))
-    return min(found, key=lambda rent: rent.total_eur(months), default=None)
+    for candidates in (_listed(catalog, plan), _discounted(catalog, plan, assumptions)):
+        found = [
+            rented(priced, loads, workload, assumptions, plan)
+            for priced in candidates
+            if (loads := cloud_options.get(priced.offer.accelerator_sku or ""))
+            and _one_instance_holds(priced.offer, loads)
+        ]
+        if found:
+            return min(found, key=lambda rent: rent.total_eur(months))
+    return None
+
+
+def _listed(catalog: CatalogSnapshot, plan: Plan) -> list[Priced]:
+    return [
+        Priced(offer, float(offer.hourly_eur))
+        for offer in catalog.cloud_offers
+        if offer.plan == plan and _comparable(offer)
+    ]
+
+
+def _discounted(catalog: CatalogSnapshot, plan: Plan, assumptions: Assumptions) -> list[Priced]:
+    discounts = {
+        "reserved_1y": assumptions.cloud_reserved_1y_discount_pct,
+        "reserved_3y": assumptions.cloud_reserved_3y_discount_pct,
+    }
+    discount = discounts.get(plan, 0)
+    if not discount:
+        return []
+    return [
+        Priced(priced.offer, priced.hourly_eur * (1 - discount / 100), estimated=True)
+        for priced in _listed(catalog, "on_demand")
+    ]
 
 
 def _comparable(offer: CloudOffer) -> bool:
-    return offer.in_eu and not offer.historic and offer.plan == "on_demand" and offer.accelerator_count > 0
+    return offer.in_eu and not offer.historic and offer.accelerator_count > 0
 
 
 def _one_instance_holds(offer: CloudOffer, loads: Sequence[LoadOption]) -> bool:
