@@ -135,10 +135,15 @@ def address_lines(address: Address) -> list[str]:
 
 def answer(document: IssuedDocument) -> Message:
     """The one sentence, with the price of this quote instead of the list price that it was sized with."""
-    said = document.system.answer
-    params = {
-        name: value.model_copy(update={"value": float(document.net_eur)})
+    return _requoted(document.system.answer, float(document.net_eur))
+
+
+def _requoted(said: Message, net_eur: float) -> Message:
+    params: dict[str, Any] = {
+        name: value.model_copy(update={"value": net_eur})
         if isinstance(value, Quantity) and value.unit == "EUR"
+        else _requoted(value, net_eur)
+        if isinstance(value, Message)
         else value
         for name, value in said.params.items()
     }

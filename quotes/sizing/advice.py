@@ -11,12 +11,14 @@ from configurator.workload import (
     LanguageService,
     LanguageTraining,
     Method,
+    Precision,
     RateService,
     Service,
     Workload,
 )
 from quotes.sizing.assumptions import Assumptions
 from quotes.sizing.candidates import may_share
+from quotes.sizing.choosing import expected_demand
 from quotes.sizing.money.renting import busy_hours_per_month
 from quotes.sizing.results import LoadOption, SizedSystem, Verdict
 from quotes.sizing.trace import Badge, Finding, Severity
@@ -26,6 +28,7 @@ type Rule = Callable[[Workload, SizedSystem, CatalogSnapshot, Assumptions], Find
 NARROW_POWER_MARGIN = 0.9
 POWER_WORTH_ASKING_W = 3000  # a single 16 A group carries less
 IDLE_FRACTION = 0.3
+OVERSIZED_FACTOR = 3  # times the load expected at the horizon
 FAR_ABOVE_COUNTS = 5  # a peak within an hour is seldom more than this many times its average
 
 
@@ -142,7 +145,57 @@ def train_from_scratch(
             )
         ),
         about="jobs.method",
-        remedy=Message.of(noop("Try fine-tuning first; the same hardware does that in days.")),
+        remedy=Message.of(
+            noop(
+                "Try fine-tuning an open model first, or a smaller or quantised one: that takes days on this hardware."
+            )
+        ),
+    )
+
+
+def oversized(
+    workload: Workload, system: SizedSystem, catalog: CatalogSnapshot, assumptions: Assumptions
+) -> Finding | None:
+    """Far more than the load will ever ask, because accelerators or boards come in large pieces."""
+    carries, demand = system.candidate.headroom_factor, expected_demand(workload)
+    if not workload.services or carries < OVERSIZED_FACTOR * demand:
+        return None
+    return Finding(
+        severity=Severity.INFO,
+        message=Message.of(
+            noop("This system carries {factor} today's peak; most of it will stand idle."),
+            factor=Quantity(value=carries, unit="×", digits=2),
+        ),
+        about="services",
+        remedy=Message.of(noop("Share it with other work, or ask us about smaller accelerators or renting.")),
+    )
+
+
+def full_precision(
+    workload: Workload, system: SizedSystem, catalog: CatalogSnapshot, assumptions: Assumptions
+) -> Finding | None:
+    """The customer asked for 16 bits where fewer would do."""
+    index = next(
+        (
+            index
+            for index, service in enumerate(workload.services)
+            if isinstance(service, LanguageService) and service.precision is Precision.BF16
+        ),
+        None,
+    )
+    if index is None:
+        return None
+    return Finding(
+        severity=Severity.INFO,
+        message=Message.of(
+            noop(
+                "You asked for 16 bits a weight. With 8 bits the same model takes half the memory, with 4 a quarter."
+            )
+        ),
+        about=f"services.{index}.precision",
+        remedy=Message.of(
+            noop("Let us choose the precision, and test the quantised model on questions of your own.")
+        ),
     )
 
 
@@ -395,5 +448,7 @@ RULES: list[Rule] = [
     training_beside_service,
     train_from_scratch,
     unprepared_data,
+    full_precision,
+    oversized,
     mostly_idle,
 ]

@@ -119,6 +119,37 @@ def answer(candidate: Candidate, economics: Economics | None) -> Message:
     return Message.of(noop("{system}: {load}; at most {power}; about {price} without VAT."), **facts)
 
 
+def outgrown(said: Message, candidate: Candidate, workload: Workload) -> Message:
+    """`said`, with the year in which the load outgrows the system and what must be bought then."""
+    demand, carries = expected_demand(workload), candidate.headroom_factor
+    times = ceil(demand / carries - 1e-9)
+    if times < 2:
+        return said
+    rate = 1 + workload.growth.load_pct_per_year / 100
+    year = next(
+        (year for year in range(1, workload.growth.horizon_years + 1) if rate**year > carries * (1 + 1e-9)),
+        workload.growth.horizon_years,
+    )
+    if times == 2:
+        return Message.of(
+            noop(
+                "{answer} In year {year} the load outgrows it: buy a second one or extend it, at most about {price}."
+            ),
+            answer=said,
+            year=year,
+            price=Quantity(value=float(candidate.price_eur), unit="EUR", digits=3),
+        )
+    return Message.of(
+        noop(
+            "{answer} In year {year} the load outgrows it: by year {last} you need {count} of them, or one so extended."
+        ),
+        answer=said,
+        year=year,
+        last=workload.growth.horizon_years,
+        count=times,
+    )
+
+
 def _all_loads(loads: Sequence[LoadOption]) -> Message:
     clause = does(loads[0])
     for load in loads[1:]:

@@ -7,7 +7,7 @@ Each step is found by the functions of the search, one step per try: a system th
 from collections.abc import Callable, Iterator, Sequence
 from decimal import Decimal
 from math import ceil, floor, log10
-from typing import Any
+from typing import Any, Self
 
 from catalog.quantity import Message, Quantity, noop
 from catalog.specs import AcceleratorSpec, CatalogSnapshot, ServerSpec
@@ -64,12 +64,10 @@ def cliff_map(
     cent or so of a step of a language model the two may differ, because a search interpolates load anew at each
     demand. None without an accelerator, or when nothing is found.
     """
-    accelerator = catalog.items.get(candidate.accelerator or "")
-    server = next((one for one in catalog.servers if one.sku == candidate.system.node.server), None)
-    if not isinstance(accelerator, AcceleratorSpec) or server is None:
-        return None
     most = 1.6 * max(expected_demand(workload), candidate.headroom_factor, 1.25)
-    walk = Walk(accelerator, server, workload, catalog, assumptions, knowledge, most)
+    walk = Walk.of(candidate, workload, catalog, assumptions, knowledge, most)
+    if walk is None:
+        return None
     steps = tuple(walk.steps(most))
     if not steps:
         return None
@@ -162,6 +160,24 @@ class Walk:
             return Message.of(noop("A desktop system stands alone."))
         filled = spread(loads, needed, Shape(screened.nodes, screened.accelerators // screened.nodes))
         return Draft(self.accelerator, filled, screened, headroom(filled))
+
+    @classmethod
+    def of(
+        cls,
+        candidate: Candidate,
+        workload: Workload,
+        catalog: CatalogSnapshot,
+        assumptions: Assumptions,
+        knowledge: Knowledge,
+        most: float = 1.0,
+    ) -> Self | None:
+        """On the accelerator and in the server of `candidate`; None when it has none."""
+        accelerator = catalog.items.get(candidate.accelerator or "")
+        server = next((one for one in catalog.servers if one.sku == candidate.system.node.server), None)
+        if not isinstance(accelerator, AcceleratorSpec) or server is None:
+            return None
+        most = max(most, expected_demand(workload))
+        return cls(accelerator, server, workload, catalog, assumptions, knowledge, most)
 
     # ── options by demand ───────────────────────────────────────────────────────────────────────────────────────
 

@@ -9,6 +9,7 @@ from quotes.sizing.cliff import cliff_map
 from quotes.sizing.money.hybrid import use_curve
 from quotes.sizing.money.renting import busy_hours_per_month
 from quotes.sizing.money.tornado import Case, tornado
+from quotes.sizing.phases import phased
 from quotes.sizing.placements import Shop, leading, placements
 from quotes.sizing.results import SizedSystem, UseCurve
 
@@ -18,6 +19,7 @@ def with_outlook(system: SizedSystem, workload: Workload, shop: Shop, on: date) 
     candidate, money = system.candidate, system.economics
     catalog, assumptions = shop.catalog, shop.assumptions
     added: dict[str, Any] = {
+        "growth": phased(candidate, workload, system.growth, shop),
         "use": _use(workload, assumptions),
         "tornado": tornado(Case(candidate, workload, catalog, assumptions, on, shop.options)),
         "cliff": cliff_map(candidate, workload, catalog, assumptions, shop.knowledge),

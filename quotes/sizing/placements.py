@@ -8,7 +8,7 @@ from decimal import Decimal
 from typing import NamedTuple
 
 from catalog.quantity import Message, Quantity, noop
-from catalog.specs import AcceleratorSpec, CatalogSnapshot
+from catalog.specs import CatalogSnapshot
 from configurator.workload import Workload
 from quotes.pricing.money import cents
 from quotes.sizing.assumptions import Assumptions
@@ -181,15 +181,14 @@ def _rented(away: Workload, shop: Shop) -> Rented | None:
 
 def _at_home(candidate: Candidate, home: Workload, shop: Shop) -> Candidate | None:
     """The cheapest system for a part of the work on the accelerator and in the server of the whole."""
-    accelerator = shop.catalog.items.get(candidate.accelerator or "")
-    server = next((one for one in shop.catalog.servers if one.sku == candidate.system.node.server), None)
-    if not isinstance(accelerator, AcceleratorSpec) or server is None:
-        return None
-    draft = Walk(accelerator, server, home, shop.catalog, shop.assumptions, shop.knowledge, 1.0).cheapest(1.0)
-    if draft is None:
+    walk = Walk.of(candidate, home, shop.catalog, shop.assumptions, shop.knowledge)
+    draft = walk.cheapest(1.0) if walk else None
+    if walk is None or draft is None:
         return None
     count = draft.screened.accelerators
-    system = build_system(accelerator, server, count, draft.loads, home, shop.catalog, shop.assumptions)
+    system = build_system(
+        walk.accelerator, walk.server, count, draft.loads, home, shop.catalog, shop.assumptions
+    )
     if isinstance(system, Refusal):
         return None
     return candidate.model_copy(

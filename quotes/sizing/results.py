@@ -506,6 +506,8 @@ class GrowthPhase(Frozen):
     gpus: int
     nodes: int
     note: Message
+    reserve: tuple[Message, ...] = ()  # what the first order must leave room for
+    obstacles: tuple[Message, ...] = ()  # what would not plug in
 
 
 # ── the choice ──────────────────────────────────────────────────────────────────────────────────────────────────

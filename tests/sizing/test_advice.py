@@ -15,6 +15,7 @@ from configurator.workload import (
     Method,
     ModelRef,
     Placement,
+    Precision,
     Site,
     Workload,
 )
@@ -66,6 +67,8 @@ def counts(most: float) -> Workload:
 
 
 SPEAKS = [
+    ("oversized", {"system": sized(candidate(load(capacity_factor=5.2)))}),
+    ("full_precision", {"workload": Workload(services=(CHAT.model_copy(update={"precision": Precision.BF16}),))}),
     ("counted_otherwise", {"workload": counts(3600), "system": sized(candidate(TIMED))}),
     ("counted_otherwise", {"workload": counts(500), "system": sized(candidate(TIMED))}),
     (
@@ -101,6 +104,15 @@ SPEAKS = [
 ]  # fmt: skip
 
 SILENT = [
+    ("oversized", {"system": sized(candidate(load(capacity_factor=2.9)))}),
+    (
+        "oversized",
+        {
+            "workload": workload(growth=Growth(load_pct_per_year=50)),
+            "system": sized(candidate(load(capacity_factor=5.2))),
+        },
+    ),
+    ("full_precision", {}),
     ("counted_otherwise", {"workload": counts(3000), "system": sized(candidate(TIMED))}),
     ("counted_otherwise", {"workload": counts(1000), "system": sized(candidate(TIMED))}),
     ("counted_otherwise", {"workload": counts(3600)}),
