@@ -298,7 +298,7 @@ def _none(kind: str, why: Message) -> SiteAlternative:
 
 
 def _kw(watts: float) -> Quantity:
-    return Quantity(value=watts / 1000, unit="kW", digits=2)
+    return Quantity(value=watts / 1000, unit="kW", digits=3)
 
 
 def _percent(share: float) -> Quantity:

@@ -123,17 +123,17 @@ def test_duties_are_named_from_their_thresholds(expected_w: float, provision_w: 
 
 
 def test_what_the_limits_of_the_site_cost_is_in_the_quote() -> None:
-    asked = workload_of("university").model_copy(update={"site": Site(floor_load_kg_m2=250)})
+    asked = workload_of("software-house").model_copy(update={"site": Site(floor_load_kg_m2=250)})
     found = propose(
         asked, seed_snapshot(DAY), Assumptions(), shipped(),
         on=DAY, vat_rate_pct=Decimal(21), in_full=True,
     )  # fmt: skip
     assert found.recommended
     tier = found.recommended.tier
-    text = words(render_pdf(document("university", proposal=found, tier=tier, prices=found.prices[tier])))
+    text = words(render_pdf(document("software-house", proposal=found, tier=tier, prices=found.prices[tier])))
     assert "Wat de grenzen van de locatie kosten" in text
     assert "In een datacenter" in text
-    assert "65,6 minder" in text  # by how much, from the refusal itself
+    assert "41,7 minder" in text  # by how much, from the refusal itself
 
 
 # ── pages ───────────────────────────────────────────────────────────────────────────────────────────────────────

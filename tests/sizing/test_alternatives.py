@@ -62,6 +62,8 @@ MANAGERS = [
     Manager("2 U free", "university", {"rack_units_free": 2}, "2 U are free, 8 too few",
             frozenset({"phased", "colocation"})),
     Manager("250 kg/m²", "university", {"floor_load_kg_m2": 250}, "the floor carries 250",
+            frozenset({"phased", "colocation"})),
+    Manager("250 kg/m², serving", "software-house", {"floor_load_kg_m2": 250}, "41.7 less",
             frozenset({"colocation"}), all_closed=False),
     Manager("16 A feeds", "university", {"feed_amps": 16, "feed_phases": 1}, "a breaker trips at 16 A",
             frozenset({"power_cap", "colocation"}), all_closed=False),
