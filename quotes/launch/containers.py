@@ -24,6 +24,7 @@ CONTAINERS: Mapping[tuple[str, str], Container] = {
 
 GPU_RESOURCES: Mapping[str, str] = {
     "cuda": "nvidia.com/gpu",
+    "jetpack": "nvidia.com/gpu",  # modules need images of their own
     "rocm": "amd.com/gpu",
     "gaudi": "habana.ai/gaudi",
     "oneapi": "gpu.intel.com/xe",

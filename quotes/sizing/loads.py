@@ -93,7 +93,7 @@ def explained(
     knowledge: Knowledge,
 ) -> LoadOption:
     """`option` with its figures, computed by the functions that chose it, and with what its start command names."""
-    option = option.model_copy(update={"stack": _stack(accelerator)})
+    option = option.model_copy(update={"stack": stack_of(accelerator)})
     if isinstance(part, RateService | RateTraining):
         return explain_rates(option, part, accelerator, assumptions, knowledge.rates)
     architecture = _architecture(part, catalog)
@@ -103,10 +103,17 @@ def explained(
     return explain_training(option, part, architecture, accelerator, assumptions, knowledge.training)
 
 
-_STACKS = ("cuda", "rocm", "gaudi", "oneapi")  # that start commands are known for
+_STACKS = (
+    "jetpack",
+    "cuda",
+    "rocm",
+    "gaudi",
+    "oneapi",
+)  # that start commands are known for, the narrowest first
 
 
-def _stack(accelerator: AcceleratorSpec) -> str:
+def stack_of(accelerator: AcceleratorSpec) -> str:
+    """The software that programs for this accelerator are made for; empty when no start commands are known for it."""
     return next((stack for stack in _STACKS if stack in accelerator.software_stack), "")
 
 

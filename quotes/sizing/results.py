@@ -139,7 +139,7 @@ class LoadOption(Frozen):
     recipe: TrainingRecipe | None = None  # training of language models only
     settings: EngineSettings | None = None  # serving of language models only
     model: ModelToRun | None = None  # language models, of the chosen option only
-    stack: str = ""  # software of the accelerator: cuda, rocm …; of the chosen option only
+    stack: str = ""  # software of the accelerator: cuda, jetpack, rocm …; of the chosen option only
     gpus_per_replica: int = Field(ge=1)
     replicas: int = Field(ge=1)  # spare included
     spare_replicas: int = 0

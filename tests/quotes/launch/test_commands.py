@@ -8,16 +8,18 @@ from typing import Any
 import pytest
 import yaml
 
-from catalog.specs import CpuSpec, MemorySpec
+from catalog.specs import CpuSpec, FormFactor, MemorySpec
 from configurator.workload import Domain, LanguageService, LanguageTraining, Method, ModelRef, RateService
 from quotes.documents.launch import content
+from quotes.launch import launch_plan
 from quotes.launch.nouns import Way
 from quotes.launch.rates import rate_way
 from quotes.launch.serving import service_way
 from quotes.launch.training import Steps, tool_of, training_way
+from quotes.sizing.loads import stack_of
 from quotes.sizing.results import LoadOption
 from tests.quotes.launch.plans import jobs, options_of, planned, services, values, words
-from tests.scenarios import SCENARIOS
+from tests.scenarios import SCENARIOS, load_workload
 from tests.sizing.hardware import seed
 
 DOCUMENTED: dict[str, Any] = yaml.safe_load((Path(__file__).parent / "documented.yaml").read_text())
@@ -405,6 +407,32 @@ def test_an_eight_bit_optimiser_never_runs_as_a_full_one() -> None:
             assert divided["mixed_precision"] == "no"
     assert "megatron" not in told
     assert "trl" in told
+
+
+@pytest.mark.parametrize(
+    ("stack", "image", "resource"),
+    [
+        ("cuda", "vllm/vllm-openai", "nvidia.com/gpu"),
+        ("rocm", "vllm/vllm-openai-rocm", "amd.com/gpu"),
+        ("jetpack", "", "nvidia.com/gpu"),
+        ("gaudi", "", "habana.ai/gaudi"),
+    ],
+)
+def test_each_stack_names_its_own_image_and_device(stack: str, image: str, resource: str) -> None:
+    system, _ = next(planned("software-house"))
+    loads = tuple(load.model_copy(update={"stack": stack}) for load in system.candidate.loads)
+    changed = system.model_copy(update={"candidate": system.candidate.model_copy(update={"loads": loads})})
+    (load,) = launch_plan(changed, load_workload("software-house")).loads
+    assert (load.container.image if load.container else "") == image
+    assert load.resources.gpu_resource == resource
+    said = " ".join(str(finding.message) for finding in load.findings)
+    assert ("No image is named" in said) == (not image)
+
+
+def test_modules_are_told_from_cards() -> None:
+    stacks = {one.form_factor: stack_of(one) for one in seed().accelerators if one.vendor == "NVIDIA"}
+    assert stacks[FormFactor.EDGE] == "jetpack"
+    assert stacks[FormFactor.SXM] == stacks[FormFactor.PCIE] == "cuda"
 
 
 @every_scenario
