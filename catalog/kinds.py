@@ -116,6 +116,7 @@ class PriceRow(Frozen):
     valid_from: date | None = None
     valid_until: date | None = None
     lead_time_weeks: int | None = None
+    lead_time_stated_on: date | None = None
     demonstration: bool = True
     indicative: bool = True
     source: str = ""

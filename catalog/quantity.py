@@ -50,14 +50,30 @@ class Money(Frozen):
     currency: str = "EUR"
 
 
+class ArticleName(Frozen):
+    """What an article is called: by its maker, and in Dutch where that name is words."""
+
+    name: str
+    name_nl: str = ""
+
+    def in_language(self, language: str) -> str:
+        """The name for a reader of `language` ("nl" or "en")."""
+        return (language == "nl" and self.name_nl) or self.name
+
+    def __str__(self) -> str:
+        return self.name
+
+
 class Message(Frozen):
     """A translatable sentence: an English template marked with `noop`, and what fills its named placeholders."""
 
     text: str
-    params: Mapping[str, "Quantity | Span | Money | Message | int | str"] = Field(default_factory=dict)
+    params: Mapping[str, "Quantity | Span | Money | Message | ArticleName | int | str"] = Field(
+        default_factory=dict
+    )
 
     @classmethod
-    def of(cls, text: str, **params: "Quantity | Span | Money | Message | int | str") -> Self:
+    def of(cls, text: str, **params: "Quantity | Span | Money | Message | ArticleName | int | str") -> Self:
         return cls(text=text, params=params)
 
     def __str__(self) -> str:

@@ -377,6 +377,7 @@ class Price(Frozen):
 
     amount: Money
     lead_time_weeks: int | None = None
+    lead_time_stated_on: date | None = None
     demonstration: bool = True
     indicative: bool = True
     valid_from: date | None = None

@@ -16,7 +16,7 @@ from babel.dates import format_date
 from babel.numbers import format_currency, format_decimal
 from django.utils.translation import get_language, gettext, ngettext
 
-from catalog.quantity import Message, Money, Quantity, Span, noop
+from catalog.quantity import ArticleName, Message, Money, Quantity, Span, noop
 from configurator.wizard.presets import load_title
 
 THIN = "\N{NARROW NO-BREAK SPACE}"
@@ -245,6 +245,8 @@ def say(message: Any) -> str:
             return span(message.low, message.high, message.unit, message.digits)
         case Money():
             return money(message)
+        case ArticleName():
+            return message.in_language(locale().language)
         case bool():
             return gettext("yes") if message else gettext("no")
         case int() | float() | Decimal() | None:

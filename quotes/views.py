@@ -1,6 +1,7 @@
 """Pages of proposals and quotes. Whoever holds the secret link of a plan or a quote sees that one and no other."""
 
 from collections.abc import Callable
+from datetime import timedelta
 from functools import wraps
 from http import HTTPStatus
 from typing import Any
@@ -19,10 +20,12 @@ from configurator.models import Draft
 from configurator.wizard.answers import Assessment, assess, merged
 from quotes import services
 from quotes.cost_form import CostForm, reset
+from quotes.documents.cost_sheet import render_costs
 from quotes.documents.launch import archive, content
 from quotes.forms import AcceptForm, ContactForm, DeclineForm
 from quotes.launch import LaunchPlan, launch_plan
 from quotes.models import Quote, QuoteStatus
+from quotes.presentation.delivery import delivery_page
 from quotes.presentation.estimate import estimate_panel
 from quotes.presentation.proposal import proposal_page
 from quotes.presentation.quote import quote_page
@@ -135,9 +138,22 @@ def _proposal_page(
         "cost_form": form,
         "costs_open": failed or "costs" in request.GET,
         **proposal_page(found, system.tier if system else None),
+        **(_delivery(found, system) if system else {}),
     }
     status = HTTPStatus.UNPROCESSABLE_ENTITY if failed else HTTPStatus.OK
     return render(request, "quotes/proposal.html", context, status=status)
+
+
+def _delivery(found: Proposal, system: SizedSystem) -> dict[str, Any]:
+    """When this system can be there when it is ordered today."""
+    day = found.sizing.calculated_on
+    return delivery_page(
+        found.prices[system.tier].lines,
+        found.assumptions,
+        ordered_on=day,
+        wished_on=found.sizing.workload.delivery.start_on,
+        valid_until=day + timedelta(days=services.current_seller().validity_days),
+    )
 
 
 @require_POST
@@ -227,6 +243,25 @@ def _archive(plan: LaunchPlan, title: str) -> HttpResponse:
         raise Http404
     response = HttpResponse(archive(plan, title), content_type=ZIP)
     response.headers["Content-Disposition"] = 'attachment; filename="ready-to-run.zip"'
+    return response
+
+
+@require_safe
+@private
+def proposal_costs_xlsx(request: HttpRequest, token: str, tier: str) -> HttpResponse:
+    """What one proposal costs over the years, as a spreadsheet that computes itself."""
+    _assessment, found = proposed(draft_or_404(request, token))
+    chosen = _tier(tier)
+    system = found.system(chosen) if found and chosen else None
+    if found is None or system is None or system.economics is None:
+        raise Http404
+    content = render_costs(found, system, translation.get_language() or settings.LANGUAGE_CODE)
+    return spreadsheet(content, f"costs-{system.tier.value}")
+
+
+def spreadsheet(content: bytes, name: str) -> HttpResponse:
+    response = HttpResponse(content, content_type=XLSX)
+    response.headers["Content-Disposition"] = f'attachment; filename="{name}.xlsx"'
     return response
 
 
@@ -341,6 +376,22 @@ def quote_launch(request: HttpRequest, token: str) -> HttpResponse:
         raise Http404 from unreadable
     with translation.override(document.language):
         return _archive(launch_plan(document.system, document.proposal.sizing.workload), row.title)
+
+
+@require_safe
+@private
+def quote_costs_xlsx(request: HttpRequest, token: str) -> HttpResponse:
+    """What the quoted system costs over the years, as a spreadsheet; 404 for a quote that has no such figures."""
+    return costs_response(quote_or_404(request, token))
+
+
+def costs_response(row: Quote) -> HttpResponse:
+    try:
+        document = services.document_of(row)
+        content = render_costs(document.proposal, document.system, document.language)
+    except (services.Unreadable, ValueError):
+        raise Http404 from None
+    return spreadsheet(content, f"{row.full_number or 'preview'}-costs")
 
 
 @require_POST

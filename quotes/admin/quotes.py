@@ -29,7 +29,7 @@ from quotes import services
 from quotes.models import EventKind, Quote, QuoteLine, QuoteStatus
 from quotes.pricing.lines import line_net
 from quotes.services.drafting import together
-from quotes.views import pdf_response, xlsx_response
+from quotes.views import costs_response, pdf_response, xlsx_response
 
 SEE_MARGIN = "quotes.see_margin"
 ISSUE = "quotes.issue_quote"
@@ -410,6 +410,7 @@ class QuoteAdmin(CatalogAdmin):
         own = [
             path("<int:pk>/document.pdf", wrap(self.pdf_view), name="quotes_quote_pdf"),
             path("<int:pk>/prices.xlsx", wrap(self.xlsx_view), name="quotes_quote_xlsx"),
+            path("<int:pk>/costs.xlsx", wrap(self.costs_view), name="quotes_quote_costs"),
             path("<int:pk>/step/<slug:name>/", wrap(self.step_view), name="quotes_quote_step"),
         ]
         return [*own, *super().get_urls()]
@@ -426,6 +427,7 @@ class QuoteAdmin(CatalogAdmin):
             ]
             context["quote_pdf_url"] = reverse("admin:quotes_quote_pdf", args=[quote.pk])
             context["quote_xlsx_url"] = reverse("admin:quotes_quote_xlsx", args=[quote.pk])
+            context["quote_costs_url"] = reverse("admin:quotes_quote_costs", args=[quote.pk])
         return super().render_change_form(request, context, **kwargs)
 
     def pdf_view(self, request: HttpRequest, pk: int) -> HttpResponse:
@@ -433,6 +435,9 @@ class QuoteAdmin(CatalogAdmin):
 
     def xlsx_view(self, request: HttpRequest, pk: int) -> HttpResponse:
         return xlsx_response(self._seen(request, pk))
+
+    def costs_view(self, request: HttpRequest, pk: int) -> HttpResponse:
+        return costs_response(self._seen(request, pk))
 
     def _seen(self, request: HttpRequest, pk: int) -> Quote:
         quote = get_object_or_404(Quote, pk=pk)

@@ -16,6 +16,7 @@ from quotes.document_data import Address, IssuedDocument
 from quotes.documents import drawings
 from quotes.documents.answers import answers, asked
 from quotes.documents.assumed import assumed_answers
+from quotes.presentation.delivery import delivery_page
 from quotes.presentation.facts import LONG_HOURS, Column, speeds
 from quotes.presentation.outlook import outlook_page
 from quotes.presentation.proposal import Stage, bill, proposal_page
@@ -101,6 +102,13 @@ def document_context(document: IssuedDocument) -> dict[str, Any]:
         "key_figures": key_figures(document),
         "answers": answers(workload),
         "assumed_answers": assumed_answers(workload),
+        **delivery_page(
+            document.prices.lines,
+            document.proposal.assumptions,
+            ordered_on=document.issued_on,
+            wished_on=workload.delivery.start_on,
+            valid_until=document.valid_until,
+        ),
         "refused": refused(page["stages"]),
         "has_discount": discounted,
         "price_columns": 4 if discounted else 3,

@@ -1,6 +1,7 @@
 """From a bill of materials to priced lines, groups and totals."""
 
 from collections.abc import Iterable
+from datetime import date
 from decimal import Decimal
 from typing import Self
 
@@ -28,6 +29,7 @@ class PricedLine(Frozen):
     net_eur: Decimal
     reason: Message | None = None
     lead_time_weeks: int | None = None
+    lead_time_stated_on: date | None = None
     demonstration: bool = False
 
     @classmethod
@@ -110,6 +112,7 @@ def _fixed(line: BillLine, catalog: CatalogSnapshot) -> PricedLine:
         catalog,
         entry.amount.amount,
         lead_time_weeks=entry.lead_time_weeks,
+        lead_time_stated_on=entry.lead_time_stated_on,
         demonstration=entry.demonstration,
     )
 
@@ -126,6 +129,7 @@ def _line(
     *,
     demonstration: bool,
     lead_time_weeks: int | None = None,
+    lead_time_stated_on: date | None = None,
 ) -> PricedLine:
     article = catalog.items.get(line.sku)
     return PricedLine.of(
@@ -138,5 +142,6 @@ def _line(
         unit_eur=unit_eur,
         reason=line.reason,
         lead_time_weeks=lead_time_weeks,
+        lead_time_stated_on=lead_time_stated_on,
         demonstration=demonstration,
     )

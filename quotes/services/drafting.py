@@ -126,7 +126,7 @@ def _cost(unit_eur: Decimal, margin_pct: Decimal | None) -> Decimal | None:
 
 def lines_of(quote: Quote) -> tuple[list[PricedLine], list[PricedLine]]:
     """The lines in the total, and the options apart; the quote's discount comes on top of each line's own."""
-    reasons = _reasons(quote)
+    reasons, stated = _reasons(quote), _stated(quote)
     firm: list[PricedLine] = []
     options: list[PricedLine] = []
     for row in quote.lines.all():
@@ -141,6 +141,7 @@ def lines_of(quote: Quote) -> tuple[list[PricedLine], list[PricedLine]]:
             lead_time_weeks=row.lead_time_weeks,
             demonstration=row.demonstration,
             reason=reasons.get((row.sku, row.group)),
+            lead_time_stated_on=stated.get((row.sku, row.lead_time_weeks)),
         )
         (options if row.optional else firm).append(line)
     return firm, options
@@ -158,6 +159,14 @@ def _reasons(quote: Quote) -> dict[tuple[str, str], Message]:
         (line["sku"], line["group"]): Message.model_validate(line["reason"])
         for line in frozen["lines"]
         if line["reason"]
+    }
+
+
+def _stated(quote: Quote) -> dict[tuple[str, int | None], str | None]:
+    """On which day the supplier gave the lead time of an article; sales may have changed the weeks since."""
+    frozen = quote.proposal["prices"].get(quote.tier, {"lines": ()})
+    return {
+        (line["sku"], line["lead_time_weeks"]): line.get("lead_time_stated_on") for line in frozen["lines"]
     }
 
 

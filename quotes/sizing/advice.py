@@ -309,7 +309,7 @@ def too_late(
         severity=Severity.WARNING,
         message=Message.of(
             noop("{article} takes {weeks} to arrive: your start date is too early."),
-            article=system.candidate.system.lead_time_line or Message.of(noop("The slowest part")),
+            article=system.candidate.system.lead_time_article or Message.of(noop("The slowest part")),
             weeks=Quantity(value=weeks, unit="weeks", digits=2),
         ),
         about="delivery.start_on",

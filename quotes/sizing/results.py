@@ -12,7 +12,7 @@ from typing import Literal
 
 from pydantic import Field
 
-from catalog.quantity import Frozen, Message, Quantity
+from catalog.quantity import ArticleName, Frozen, Message, Quantity
 from configurator.workload import Workload
 from quotes.sizing.trace import Badge, Evidence, Figure, Finding
 
@@ -330,6 +330,7 @@ class SystemBuild(Frozen):
     figures: tuple[Figure, ...] = ()
     lead_time_weeks: int | None = None
     lead_time_line: str = ""
+    lead_time_article: ArticleName | None = None  # the same article, in every language
     room: RoomNeeds = RoomNeeds()
 
 
@@ -360,6 +361,8 @@ class CloudAlternative(Frozen):
     once_eur: Decimal = Decimal(0)  # what runs a single time
     once_hours: float = 0
     storage_eur_month: Decimal = Decimal(0)  # and what leaves; within `monthly_eur`
+    instance_hours_month: float = 0  # all loads together
+    once_instance_hours: float = 0
     estimated: bool = False  # the price is another offer's, less an assumed discount
 
 

@@ -1,15 +1,19 @@
 """The customer's own figures on the proposal page: changed, marked, kept, refused at the field, and taken back."""
 
 from collections.abc import Callable
+from io import BytesIO
 from typing import Any
 
 import pytest
 from django.http import HttpResponse
 from django.test import Client
+from django.urls import reverse
+from openpyxl import load_workbook
 
 from configurator.models import Draft
 from quotes import services
 from quotes.models import AssumptionOverride, Quote
+from quotes.views import XLSX
 from tests.quotes.conftest import CONTACT
 from tests.quotes.test_views import english_client, make_plan, page, text_of
 
@@ -169,3 +173,50 @@ def test_a_strange_post_is_answered(english_client: Client, draft: Draft, data: 
     assert english_client.post(page("costs", draft.token), data).status_code in {302, 422}
     assert english_client.get(page("costs", draft.token)).status_code == 405
     assert english_client.post(page("costs", "no-such-plan"), data).status_code == 404
+
+
+# ── the spreadsheet and the dates ───────────────────────────────────────────────────────────────────────────────
+
+
+def test_the_cost_is_there_as_a_spreadsheet(
+    english_client: Client, draft: Draft, make_quote: Callable[..., Quote]
+) -> None:
+    tier = english_client.get(page("proposal", draft.token)).context["chosen"].tier.value
+    quote = make_quote("issued")
+    for address in (page("proposal_costs_xlsx", draft.token, tier), page("costs_xlsx", quote.token)):
+        response = english_client.get(address)
+        assert response.headers["Content-Type"] == XLSX
+        assert "no-store" in response.headers["Cache-Control"]
+        assert len(load_workbook(BytesIO(response.content)).sheetnames) == 4
+    for address in (page("proposal_costs_xlsx", draft.token, "no-such"), page("costs_xlsx", "no-such")):
+        assert english_client.get(address).status_code == 404
+
+
+def test_staff_find_the_spreadsheet_with_the_quote(
+    client_of: Callable[[Any], Client], ada: Any, make_quote: Callable[..., Quote]
+) -> None:
+    quote = make_quote("issued")
+    client = client_of(ada)
+    address = reverse("admin:quotes_quote_costs", args=[quote.pk])
+    assert address in client.get(reverse("admin:quotes_quote_change", args=[quote.pk])).content.decode()
+    assert client.get(address).headers["Content-Type"] == XLSX
+    assert Client().get(address).status_code == 302
+
+
+def test_dates_and_names_are_in_the_readers_language(make_plan: MakePlan) -> None:
+    draft = make_plan("factory", plan={"start_on": "2027-03-01"})
+    english, dutch = Client(), Client()
+    english.cookies.load({"django_language": "en"})
+    dutch.cookies.load({"django_language": "nl"})
+    said = {
+        language: client.get(page("proposal", draft.token))
+        for language, client in (("en", english), ("nl", dutch))
+    }
+    assert "decides the date" in text_of(said["en"])
+    assert "bepaalt de datum" in text_of(said["nl"])
+    for language, response in said.items():
+        plan = response.context["delivery"]
+        assert [row.name for row in response.context["arrivals"]] == [
+            arrival.name_in(language) for arrival in plan.arrivals[:6]
+        ]
+        assert plan.order_by is not None

@@ -98,7 +98,7 @@ def preview(proposal: Proposal, language: str) -> IssuedDocument:
         prices=proposal.prices[tier],
         terms=terms_card(current_terms(language, today()), language),
         delivery_weeks=build.lead_time_weeks,
-        delivery_line=build.lead_time_line,
+        delivery_line=build.lead_time_article.in_language(language) if build.lead_time_article else "",
         payment_term_days=seller.payment_term_days,
         proposal=proposal,
         tier=tier,

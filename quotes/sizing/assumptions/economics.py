@@ -420,6 +420,30 @@ class EconomicAssumptions(Frozen):
         source=noop("five nights of twelve hours"),
         group="use",
     )
+    commissioning_days: float = assume(
+        5,
+        unit="days",
+        low=0,
+        high=120,
+        label=noop("Days from the last delivery to the first day of use: placing, connecting, testing"),
+        source=noop("own planning value"),
+    )
+    price_move_pct_per_month: float = assume(
+        5.4,
+        unit="%",
+        low=0,
+        high=50,
+        label=noop("How much prices of AI hardware may change in a month"),
+        source=noop("list price of the RTX PRO 6000, 87 % up in the year 2026"),
+    )
+    price_move_worth_saying_pct: float = assume(
+        5,
+        unit="%",
+        low=0,
+        high=100,
+        label=noop("Change of prices within the validity of a quote from which we warn"),
+        source=noop("own choice"),
+    )
     hours_per_month: float = assume(
         730,
         unit="h",

@@ -4,14 +4,15 @@
 in full. Both read the same `SystemPlan`, so their numbers are equal by construction.
 """
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from decimal import Decimal
 from typing import NamedTuple
 
+from catalog.quantity import ArticleName
 from catalog.specs import AcceleratorSpec, CatalogSnapshot, ServerSpec
 from configurator.workload import Workload
 from quotes.sizing.assumptions import Assumptions
-from quotes.sizing.hardware.bill import Broken, bill_lines, longest_lead
+from quotes.sizing.hardware.bill import Broken, Line, bill_lines, longest_lead
 from quotes.sizing.hardware.demand import NodeDemand, NodeRecipe
 from quotes.sizing.hardware.fabric import fabric_result
 from quotes.sizing.hardware.node import compose_node, node_build
@@ -142,5 +143,12 @@ def _written_out(
         figures=system_figures(plan, workload, storage, racks, assumptions),
         lead_time_weeks=weeks,
         lead_time_line=slowest,
+        lead_time_article=_article(lines, slowest, parts),
         room=room_needs(plan, racks, workload.site, assumptions),
     )
+
+
+def _article(lines: Iterable[Line], name: str, parts: Parts) -> ArticleName | None:
+    """The article of the bill that is called `name`, with its name in Dutch."""
+    item = next((parts.items[line.sku] for line in lines if parts.names.get(line.sku) == name), None)
+    return ArticleName(name=item.name, name_nl=item.name_nl) if item else None

@@ -46,6 +46,8 @@ class Rented(NamedTuple):
     storage_eur_month: float = 0  # with what leaves the cloud; within `monthly_eur`
     administration_eur_month: float = 0  # within `monthly_eur`
     hourly_eur: float = 0  # of one instance, by the plan
+    instance_hours_month: float = 0  # all loads together
+    once_instance_hours: float = 0
     estimated: bool = False  # the offer's price less an assumed discount
 
     def total_eur(self, months: float) -> float:
@@ -79,14 +81,13 @@ def rented(
     services = {service.name: service for service in workload.services}
     single_runs = {job.name for job in workload.jobs if job.runs_per_month == 0}
     useful = assumptions.spot_useful_fraction if plan == "spot" else 1
-    instances, busiest, monthly, once, once_hours = 0, 0.0, 0.0, 0.0, 0.0
+    instances, busiest, instance_hours, once_instance_hours, once_hours = 0, 0.0, 0.0, 0.0, 0.0
     for load in loads:
         count = ceil(load.gpus / priced.offer.accelerator_count)
-        rate = count * priced.hourly_eur
         if load.load in single_runs:
             hours = 0.0
             run = load.speed.run_hours.value / useful if load.speed.run_hours else 0
-            once += rate * run
+            once_instance_hours += count * run
             once_hours = max(once_hours, run)
         elif plan in RESERVED_YEARS:
             hours = assumptions.hours_per_month
@@ -96,9 +97,10 @@ def rented(
             hours = load.gpu_hours_per_month / load.gpus / useful
         instances = max(instances, count)
         busiest = max(busiest, hours)
-        monthly += rate * hours
+        instance_hours += count * hours
     administration = assumptions.cloud_administration_h_per_month * assumptions.administration_eur_per_h
     storage = _storage_eur_month(workload, assumptions)
+    monthly, once = instance_hours * priced.hourly_eur, once_instance_hours * priced.hourly_eur
     if not monthly:  # nothing goes on after the single run
         once += storage * ceil(once_hours / assumptions.hours_per_month)
         administration = storage = 0
@@ -113,6 +115,8 @@ def rented(
         administration_eur_month=administration,
         hourly_eur=priced.hourly_eur,
         estimated=priced.estimated,
+        instance_hours_month=instance_hours,
+        once_instance_hours=once_instance_hours,
     )
 
 

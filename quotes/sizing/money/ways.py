@@ -142,7 +142,7 @@ def alternative(rent: Rented, catalog: CatalogSnapshot, plan: Plan = "on_demand"
         accelerator=item.name if item else (offer.accelerator_sku or ""),
         instances=rent.instances,
         plan=plan,
-        hourly_eur=eur(rent.hourly_eur) if rent.estimated else offer.hourly_eur,
+        hourly_eur=Decimal(repr(rent.hourly_eur)) if rent.estimated else offer.hourly_eur,
         hours_per_month=rent.hours_per_month,
         monthly_eur=eur(rent.monthly_eur),
         priced_on=offer.priced_on,
@@ -151,6 +151,8 @@ def alternative(rent: Rented, catalog: CatalogSnapshot, plan: Plan = "on_demand"
         once_hours=rent.once_hours,
         storage_eur_month=eur(rent.storage_eur_month),
         estimated=rent.estimated,
+        instance_hours_month=rent.instance_hours_month,
+        once_instance_hours=rent.once_instance_hours,
     )
 
 
