@@ -77,6 +77,7 @@ class Availability(StrEnum):
     EDGE = "edge"
     ANNOUNCED = "announced"
     NOT_IN_EU = "not_in_eu"
+    NOT_SOLD = "not_sold"  # no longer; known so that what a customer has can be compared
     PART_OF_SYSTEM = "part_of_system"  # only inside a server, tray or rack that is itself an article
 
 

@@ -267,6 +267,43 @@ class OwnFigure(Frozen):
     value: float = Field(allow_inf_nan=False)
 
 
+# ── what is there already ───────────────────────────────────────────────────────────────────────────────────────
+
+
+class ExistingGpu(Frozen):
+    """`count` GPUs of a machine that the customer has. Readings are of one moment; None is not reported.
+
+    No serial number, no unique id, no name of a process is ever part of it.
+    """
+
+    name: str = Field(default="", max_length=80)  # as the driver names it; empty when the paste names none
+    sku: str = ""  # the accelerator of the catalog that it is; empty: unknown
+    count: int = Field(default=1, ge=1, le=1024)
+    memory_mib: float | None = Field(default=None, gt=0, le=1e8)
+    memory_used_mib: float | None = Field(default=None, ge=0, le=1e8)
+    utilisation_pct: float | None = Field(default=None, ge=0, le=100)
+    temperature_c: float | None = Field(default=None, ge=0, le=200)
+    power_w: float | None = Field(default=None, ge=0, le=10_000)
+    power_cap_w: float | None = Field(default=None, gt=0, le=10_000)
+    ecc_errors_count: int | None = Field(default=None, ge=0)  # uncorrected since the driver was loaded
+    throttled_by: frozenset[Literal["temperature", "power"]] = frozenset()
+    divided: bool = False  # MIG is on: software sees slices
+    failing: bool = False  # the driver reports an error instead of a reading
+
+
+class ExistingMachine(Frozen):
+    """One machine with GPUs that the customer has."""
+
+    name: str = Field(default="", max_length=63)  # host name without domain; empty when unknown
+    driver: str = Field(default="", max_length=32)
+    gpus: tuple[ExistingGpu, ...] = ()
+    pasted: bool = False  # readings come from a paste; otherwise the customer listed the GPUs by hand
+
+    @property
+    def gpu_count(self) -> int:
+        return sum(gpu.count for gpu in self.gpus)
+
+
 class Workload(Frozen):
     """Everything the customer asked for, services and jobs together: hybrid means that both are present."""
 
@@ -281,6 +318,8 @@ class Workload(Frozen):
     growth: Growth = Growth()
     budget: Budget = Budget()
     delivery: Delivery = Delivery()
+    existing: tuple[ExistingMachine, ...] = ()
+    count_existing: bool = False  # size only for what `existing` leaves; otherwise it is compared and no more
     assumed: frozenset[str] = frozenset()  # dotted paths of values the customer did not know
     own_figures: tuple[OwnFigure, ...] = ()
 

@@ -13,7 +13,7 @@ ROOT = Path(__file__).resolve().parent.parent
 APPS = ("catalog", "configurator", "quotes")
 
 PURE_FILES = ("catalog/quantity.py", "catalog/specs.py", "configurator/workload.py", "quotes/proposal.py")
-PURE_PACKAGES = ("quotes/sizing", "quotes/pricing", "quotes/launch")
+PURE_PACKAGES = ("configurator/existing", "quotes/sizing", "quotes/pricing", "quotes/launch")
 PURE_LIBRARIES = {"pydantic", "numpy"}
 # Standard modules that bring in a clock, chance, the network or the machine.
 IMPURE_STANDARD = {

@@ -25,6 +25,7 @@ AVAILABILITY = [
     (Availability.EDGE.value, _("edge module")),
     (Availability.ANNOUNCED.value, _("announced")),
     (Availability.NOT_IN_EU.value, _("not sold in the EU")),
+    (Availability.NOT_SOLD.value, _("no longer sold")),
     (Availability.PART_OF_SYSTEM.value, _("only inside a complete system")),
 ]
 LINKS = [

@@ -79,6 +79,7 @@ def node_limits(catalog: CatalogSnapshot, servers: Mapping[str, Sequence[ServerS
 _NOT_SOLD = {
     Availability.CLOUD_ONLY: noop("It can only be rented in a cloud, not bought."),
     Availability.ANNOUNCED: noop("It has been announced but cannot be ordered yet."),
+    Availability.NOT_SOLD: noop("It is no longer sold."),
     Availability.NOT_IN_EU: noop("It is not sold in the European Union."),
 }
 

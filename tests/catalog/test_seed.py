@@ -44,7 +44,7 @@ def server(catalog: CatalogSnapshot, sku: str) -> ServerSpec:
 @pytest.mark.parametrize(
     ("field", "at_least"),
     [
-        ("accelerators", 76), ("servers", 86), ("cpus", 89), ("memory", 9), ("drives", 36), ("nics", 17),
+        ("accelerators", 82), ("servers", 86), ("cpus", 89), ("memory", 9), ("drives", 36), ("nics", 17),
         ("switches", 16), ("cables", 33), ("storage_systems", 6), ("racks", 6), ("pdus", 10), ("cooling", 11),
         ("accessories", 30), ("services", 33), ("cloud_offers", 60), ("models", 60), ("prices", 419),
     ],

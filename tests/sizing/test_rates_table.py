@@ -6,7 +6,7 @@ from configurator.workload import Domain
 from quotes.sizing.rates import load_rates, rate_models
 from quotes.sizing.rates.devices import device_of
 from quotes.sizing.rates.offered import BY_NAME, MODELS
-from quotes.sizing.rates.table import DATA, Base, fitted_rows
+from quotes.sizing.rates.table import DATA, Base, fitted_rows, load_devices
 from quotes.sizing.trace import Badge
 
 from .hardware import named, seed
@@ -100,3 +100,8 @@ def test_the_files_are_small_and_the_fitted_rows_are_named() -> None:
     assert sum(path.stat().st_size for path in DATA.glob("rates*.csv")) < 400_000
     assert len(fitted_rows()) > 4000
     assert "OW00001" in fitted_rows()
+
+
+@pytest.mark.parametrize("name", ["V100 SXM2 16GB", "V100 SXM2 32GB", "V100 PCIe 16GB", "V100 PCIe 32GB"])
+def test_cards_no_longer_sold_stand_in_measured_rows_under_one_name(name: str) -> None:
+    assert device_of(named(name)) == load_devices()["V100"]

@@ -61,8 +61,15 @@ class Device(NamedTuple):
         return Device(name, self.architecture, *(None if f is None else f * share for f in figures))
 
 
+V100 = Device("V100", "Volta", 125.0, 62.8, None, 15.7, 900.0)
+"""Measured rows do not tell the versions of this card apart, and its FP16 rate has no column in the catalog. The same
+figures as in `rates_devices.csv`."""
+
+
 def device_of(accelerator: AcceleratorSpec) -> Device:
     """A catalog accelerator under its catalog name, which is also the name that measured rows use."""
+    if accelerator.architecture == V100.architecture and accelerator.name.startswith(V100.name):
+        return V100
     generation = GENERATIONS.get(accelerator.architecture, accelerator.architecture)
     edge = accelerator.form_factor is FormFactor.EDGE
     return Device(
