@@ -11,6 +11,7 @@ from quotes.pricing.lines import PricedSystem, price
 from quotes.sizing.assumptions import Assumptions
 from quotes.sizing.assumptions.own import with_own
 from quotes.sizing.engine import size
+from quotes.sizing.existing import ExistingReport, report_existing, rest_of, with_energy
 from quotes.sizing.knowledge import Knowledge
 from quotes.sizing.results import SizedSystem, Sizing, Tier
 
@@ -21,6 +22,7 @@ class Proposal(Frozen):
     assumptions: Assumptions
     priced_on: date
     demonstration_prices: bool
+    existing: ExistingReport | None = None  # what the customer's own machines do of it, where there are any
 
     @property
     def recommended(self) -> SizedSystem | None:
@@ -44,19 +46,31 @@ def propose(
     """Size `workload` against `catalog` and price the systems that come out. Infeasible is a normal answer.
 
     The workload's own figures take the place of `assumptions`; the proposal keeps the assumptions it was made with.
+    Where the customer wants existing machines counted in, the systems carry what these leave, and `sizing.workload` is
+    that rest; nothing is proposed when nothing is left.
     """
     assumptions, refused = with_own(assumptions, workload.own_figures)
-    sizing = size(
-        workload,
-        catalog,
-        assumptions,
-        knowledge,
-        on=on,
-        weigh_concessions=weigh_concessions,
-        in_full=in_full,
-    )
+    existing = report_existing(workload, catalog, assumptions, knowledge)
+    rest: Workload | None = workload
+    if existing and workload.count_existing:
+        rest, counted = rest_of(workload, catalog, assumptions, knowledge)
+        existing = existing.model_copy(update={"counted": counted, "carries_all": rest is None})
+    if rest is None:
+        sizing = Sizing(workload=workload, catalog_version=catalog.version, calculated_on=on)
+    else:
+        sizing = size(
+            rest,
+            catalog,
+            assumptions,
+            knowledge,
+            on=on,
+            weigh_concessions=weigh_concessions,
+            in_full=in_full,
+        )
     if refused:
         sizing = sizing.model_copy(update={"findings": refused + sizing.findings})
+    if existing:
+        existing = with_energy(existing, sizing, workload, catalog, assumptions)
     prices = {row.tier: price(row.candidate.system, catalog, vat_rate_pct) for row in sizing.systems}
     return Proposal(
         sizing=sizing,
@@ -64,4 +78,5 @@ def propose(
         assumptions=assumptions,
         priced_on=catalog.taken_on,
         demonstration_prices=any(line.demonstration for system in prices.values() for line in system.lines),
+        existing=existing,
     )

@@ -7,6 +7,7 @@ proposal prints the ones it used. Formulas take `Assumptions` as an argument and
 from quotes.sizing.assumptions.base import described
 from quotes.sizing.assumptions.choosing import ChoosingAssumptions
 from quotes.sizing.assumptions.economics import EconomicAssumptions
+from quotes.sizing.assumptions.existing import ExistingAssumptions
 from quotes.sizing.assumptions.hardware import HardwareAssumptions
 from quotes.sizing.assumptions.rates import RateAssumptions
 from quotes.sizing.assumptions.serving import ServingAssumptions
@@ -20,6 +21,7 @@ class Assumptions(
     HardwareAssumptions,
     EconomicAssumptions,
     ChoosingAssumptions,
+    ExistingAssumptions,
 ):
     """All assumptions, flat: every key is unique over the subjects."""
 
