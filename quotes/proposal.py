@@ -11,7 +11,7 @@ from quotes.pricing.lines import PricedSystem, price
 from quotes.sizing.assumptions import Assumptions
 from quotes.sizing.assumptions.own import with_own
 from quotes.sizing.engine import size
-from quotes.sizing.existing import ExistingReport, report_existing, rest_of, with_energy
+from quotes.sizing.existing import ExistingReport, report_existing, rest_of, settled, with_energy
 from quotes.sizing.knowledge import Knowledge
 from quotes.sizing.results import SizedSystem, Sizing, Tier
 
@@ -54,7 +54,9 @@ def propose(
     rest: Workload | None = workload
     if existing and workload.count_existing:
         rest, counted = rest_of(workload, catalog, assumptions, knowledge)
-        existing = existing.model_copy(update={"counted": counted, "carries_all": rest is None})
+        existing = settled(existing, counted).model_copy(
+            update={"counted": True, "carries_all": rest is None}
+        )
     if rest is None:
         sizing = Sizing(workload=workload, catalog_version=catalog.version, calculated_on=on)
     else:

@@ -8,6 +8,8 @@ from typing import Any
 
 from django.utils.translation import gettext as _
 
+from configurator.existing import GPUS_MAX, MACHINES_MAX
+from configurator.wizard.gpu_fields import known
 from configurator.wizard.loads import (
     language_service,
     language_training,
@@ -49,6 +51,7 @@ def workload_of(book: Book, chosen: tuple[UseCase, ...]) -> dict[str, Any]:
         "jobs": jobs,
         "data": _data(book),
         "site": _site(book.page(SITE)),
+        **_existing(book.page(SITE)),
         **_plan(plan, confidential),
         "own_figures": _own_figures(book),
         "assumed": frozenset(_paths(book, len(services), len(jobs))),
@@ -137,6 +140,22 @@ def _site(page: Page) -> dict[str, Any]:
             key: float(value) if (value := page.get(name, f"site.{key}")) is not None else None
             for key, name in limits.items()
         },
+    }
+
+
+def _existing(page: Page) -> dict[str, Any]:
+    """The machines that are there already: read from the output of a tool, and chosen by hand."""
+    if page.get("has_gpus") != "yes":
+        return {}
+    machines = (*(page.get("gpu_paste") or ()), *(page.get("gpu_rows") or ()))
+    if not machines and not page.is_wrong("gpu_paste", "gpu_rows"):
+        page.problem("gpu_paste", _("Paste what nvidia-smi prints, or choose your GPUs by hand."))
+    if sum(machine.gpu_count for machine in machines) > GPUS_MAX or len(machines) > MACHINES_MAX:
+        limits = _("At most {machines} machines with {gpus} GPUs together.")
+        page.problem("gpu_paste", limits.format(machines=MACHINES_MAX, gpus=GPUS_MAX))
+    return {
+        "existing": tuple(one.model_dump() for one in known(machines, page.situation.catalog)),
+        "count_existing": page.get("count_gpus") == "yes",
     }
 
 

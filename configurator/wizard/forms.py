@@ -17,7 +17,6 @@ from configurator.wizard.fields import (
     raw_of,
     tidy,
 )
-from configurator.wizard.number_fields import AmountField
 from configurator.wizard.situation import Situation
 
 UNKNOWN_BOX = "_unknown"
@@ -149,11 +148,7 @@ def _as_posted(
     """The form data that a browser would send for what is shown."""
     data: dict[str, Any] = {}
     for name, question in asked.items():
-        value = shown[name]
-        if isinstance(question, AmountField):
-            data[name], data[f"{name}_unit"] = [*(value or ()), "", ""][:2]
-        else:
-            data[name] = value
+        data |= question.posted(name, shown[name])
     return {**data, **{name: "on" for name, ticked in boxes.items() if ticked}}
 
 

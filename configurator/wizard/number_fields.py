@@ -170,6 +170,10 @@ class AmountField(NumberField):
         number, (_, factor) = NumberField.load(self, stored["n"]), self.measures[stored["unit"]]
         return number * factor if factor else number
 
+    def posted(self, name: str, shown: Any) -> dict[str, Any]:
+        number, unit = [*(shown or ()), "", ""][:2]
+        return {name: number, f"{name}_unit": unit}
+
     def is_count(self, stored: Stored) -> bool:
         return not self.measures[stored["unit"]][1]
 

@@ -54,6 +54,8 @@ def as_plain(wanted: Workload) -> dict[str, Any]:
     value["assumed"].sort()
     value["site"]["cooling"].sort()
     value["placement"]["vendors_excluded"].sort()
+    for gpu in (gpu for machine in value["existing"] for gpu in machine["gpus"]):
+        gpu["throttled_by"].sort()
     return value
 
 

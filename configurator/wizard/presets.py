@@ -381,6 +381,11 @@ DEFAULTS: Mapping[str, Default] = {
     "rack_power_kw": Default(None, _("we do not check the power per rack; the proposal says what it needs")),
     "floor_load": Default(None, _("we do not check the floor; the proposal says what it weighs")),
     "pue": Default(None, _("we take the value from our list of assumptions")),
+    # machines that are there already
+    "has_gpus": Default("no", _("then everything is new")),
+    "gpu_paste": Default(None, _("we then know nothing of your machines")),
+    "gpu_rows": Default(None, _("we then know nothing of your machines")),
+    "count_gpus": Default("no", _("a new system that carries everything depends on nothing else")),
     # placement, growth, budget, delivery
     "preference": Default("cheapest", _("we compare and show all sides")),
     "cloud_allowed": Default("unknown", _("follows from whether the data is confidential")),

@@ -121,6 +121,10 @@ class Page:
             )
         )
 
+    def is_wrong(self, *names: str) -> bool:
+        """Whether an answer to one of these questions was found wrong already."""
+        return any(one.step == self.step.slug and one.field in names for one in self.book.problems)
+
     def problem(self, name: str, message: str) -> None:
         self.book.problems.append(Problem(self.step.slug, name, message))
 

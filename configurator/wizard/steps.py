@@ -12,6 +12,7 @@ from configurator.wizard.fields import Question, Stored
 from configurator.wizard.forms import StepForm, questions_asked
 from configurator.wizard.presets import PRESETS
 from configurator.wizard.questions.data import DataForm
+from configurator.wizard.questions.existing import ExistingForm
 from configurator.wizard.questions.model import LanguageModelForm, RateModelForm
 from configurator.wizard.questions.plan import PlanForm
 from configurator.wizard.questions.service import LanguageServiceForm, RateServiceForm
@@ -38,7 +39,7 @@ FORMS: Mapping[str, tuple[type[StepForm], ...]] = {
     MODEL: (LanguageModelForm, RateModelForm),
     LOAD: (LanguageServiceForm, RateServiceForm, LanguageTrainingForm, RateTrainingForm),
     DATA: (DataForm,),
-    SITE: (SiteForm,),
+    SITE: (SiteForm, ExistingForm),
     PLAN: (PlanForm,),
     CHECK: (),
 }

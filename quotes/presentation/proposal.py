@@ -16,6 +16,7 @@ from configurator.workload import Workload
 from quotes.documents import drawings
 from quotes.documents.launch import shown
 from quotes.launch import launch_plan
+from quotes.presentation.existing import existing_page
 from quotes.presentation.facts import Speed, columns, payback, speeds
 from quotes.presentation.names import COSTS, STAGES, cost_name, group_name, stage_name, tier_name
 from quotes.presentation.outlook import outlook_page
@@ -102,6 +103,7 @@ def proposal_page(proposal: Proposal, tier: Tier | None = None) -> dict[str, Any
         "refused_count": len(sizing.refusals),
         "assumptions": assumptions(proposal.assumptions, sizing.assumptions_used, own),
         "own_figures": own,
+        "existing": existing_page(proposal.existing),
         **(system_page(chosen, proposal, proposal.prices[chosen.tier]) if chosen else {}),
         "launches": shown(launch_plan(chosen, sizing.workload)) if chosen else [],
     }

@@ -42,7 +42,7 @@ class Command(BaseCommand):
             self._account(account)
         with transaction.atomic():
             self._seller(demo)
-            plans = {plan["scenario"]: self._plan(plan) for plan in demo["plans"]}
+            plans = {plan["scenario"]: self._plan(plan) for plan in (*demo["plans"], *demo["examples"])}
             for wanted in demo["quotes"]:
                 self._quote(wanted, plans[wanted["scenario"]], demo["accounts"][0]["name"])
         for scenario, draft in plans.items():

@@ -24,7 +24,7 @@ def with_energy(
     electricity within the horizon, unless it was counted in."""
     known = {one.sku: one for one in catalog.accelerators}
     proposed = {load.load: load for load in sizing.recommended.candidate.loads} if sizing.recommended else {}
-    counted = {one.machine for one in report.counted}
+    counted = {one.machine for one in report.allotted} if report.counted else set()
     machines = []
     for machine, given in zip(report.machines, workload.existing, strict=True):
         energy = _energy(machine, given, proposed, known, workload, assumptions)

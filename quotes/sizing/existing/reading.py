@@ -119,7 +119,7 @@ def findings_of(
         yield _warning(Message.of(text, count=errors))
     in_use = sum(gpu.count for gpu in machine.gpus if taken(gpu, assumptions) and not gpu.failing)
     if in_use and held_up(machine, assumptions) is None:
-        text = noop("{gpus} were in use at that moment. The figures hold when that work goes elsewhere.")
+        text = noop("In use at that moment: {gpus}. The figures hold when that work goes elsewhere.")
         yield _warning(Message.of(text, gpus=gpus_of(in_use)))
     if any(gpu.divided for gpu in machine.gpus):
         yield _warning(

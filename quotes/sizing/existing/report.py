@@ -14,6 +14,7 @@ from configurator.workload import (
     Workload,
 )
 from quotes.sizing.assumptions import Assumptions
+from quotes.sizing.existing.allotting import LEAST_SHARE, allot, settled
 from quotes.sizing.existing.carrying import Bench
 from quotes.sizing.existing.reading import findings_of, groups_of, held_up, readings_of, spec_of
 from quotes.sizing.existing.results import (
@@ -31,7 +32,6 @@ from quotes.sizing.trace import Finding, Severity
 
 OTHER_WORK = RateService(name="embeddings", domain=Domain.EMBEDDING, model="bge-large", items_s=1)
 """What a machine is good for that carries nothing of the workload: a search index over documents."""
-LEAST_SHARE = 0.05  # below this part of a load a machine is not worth keeping for it
 RANK = {Carried.WHOLE: 3, Carried.PART: 2, Carried.UNKNOWN: 1, Carried.NONE: 0}
 
 
@@ -52,11 +52,12 @@ def report_existing(
         )
     except UnknownModel:
         return None
-    return ExistingReport(
+    report = ExistingReport(
         machines=machines,
         loads=tuple(_together(part, machines) for part in parts(workload)),
         findings=tuple(_general(workload)),
     )
+    return settled(report, allot(parts(workload), machines))
 
 
 def _general(workload: Workload) -> list[Finding]:
@@ -118,35 +119,34 @@ def _use(
     if obstacle is not None:
         return Use.BUSY, obstacle
     if useful:
-        best = max(useful, key=lambda one: (RANK[one.carried], one.fraction))
-        whole = noop("Keep it for {load}: it carries all of it.")
-        part = noop("Keep it for a part of {load}, beside a new system.")
-        return Use.REUSE, Message.of(whole if best.carried is Carried.WHOLE else part, load=best.load)
+        return Use.REUSE, Message.of(noop("It carries all or a part of this work."))  # `settled` says of what
     known = [group for group in groups if group.sku]
     if not known:
         return Use.UNKNOWN, Message.of(noop("We do not know its GPUs, so we cannot say."))
-    if other := _other_work(known, bench):
-        return other
-    if any(one.carried is Carried.UNKNOWN for one in loads):
+    unsure = any(one.carried is Carried.UNKNOWN for one in loads)
+    if rate := _other_work(known, bench):
+        little = noop(
+            "Too little for this work. Good for lighter work: as an index for searching documents it takes in {rate}."
+        )
+        perhaps = noop(
+            "Nobody measured this work on it. Lighter work: as an index for searching documents it takes in {rate}."
+        )
+        return Use.OTHER, Message.of(perhaps if unsure else little, rate=rate)
+    if unsure:
         text = noop("Nothing comparable was measured, so we cannot say what it still does.")
         return Use.UNKNOWN, Message.of(text)
     return Use.RETIRE, Message.of(noop("It carries nothing of this work, nor lighter work: it can go."))
 
 
-def _other_work(groups: Sequence[GpuGroup], bench: Bench) -> tuple[Use, Message] | None:
-    """Lighter work that the machine was measured to do."""
+def _other_work(groups: Sequence[GpuGroup], bench: Bench) -> Quantity | None:
+    """How much of lighter work the machine does, cautiously; None when nothing comparable was measured."""
     best = 0.0
     for group in groups:
         spec = spec_of(group, bench.catalog)
         found = bench.options(OTHER_WORK, spec, group.working) if spec and group.working else ()
         if isinstance(found, tuple) and found and found[0].speed.items_s_per_gpu:
             best = max(best, found[0].speed.items_s_per_gpu.low * group.working)
-    if not best:
-        return None
-    text = noop(
-        "Too little for this work. Good for lighter work: as an index for searching documents it takes in {rate}."
-    )
-    return Use.OTHER, Message.of(text, rate=Quantity(value=best, unit="texts/s", digits=2))
+    return Quantity(value=best, unit="texts/s", digits=2) if best else None
 
 
 # ── all machines together ───────────────────────────────────────────────────────────────────────────────────────

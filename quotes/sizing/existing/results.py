@@ -94,8 +94,8 @@ class LoadTogether(Frozen):
     message: Message
 
 
-class CountedIn(Frozen):
-    """What a machine takes over, so that the new system need not carry it."""
+class Allotted(Frozen):
+    """What a machine is kept for: a load, and the part of it that it carries."""
 
     load: str
     machine: int
@@ -106,5 +106,8 @@ class ExistingReport(Frozen):
     machines: tuple[MachineReport, ...]
     loads: tuple[LoadTogether, ...]
     findings: tuple[Finding, ...] = ()
-    counted: tuple[CountedIn, ...] = ()  # empty unless the customer asked to count the machines in
+    allotted: tuple[Allotted, ...] = ()
+    counted: bool = (
+        False  # the new system leaves out what is allotted, at the largest demand that is proposed for
+    )
     carries_all: bool = False  # counted in, they leave nothing for a new system

@@ -129,8 +129,8 @@ def test_the_plans_of_the_trial_are_the_scenarios(plan: dict[str, Any]) -> None:
 
 def test_the_trial_has_what_a_newcomer_looks_for_and_is_made_once(catalog: None, paper: list[Any]) -> None:
     first = run("make_demo")
-    assert Draft.objects.count() == 5
-    assert sorted(Quote.objects.values_list("status", flat=True)) == ["accepted", "draft", "issued"]
+    assert Draft.objects.count() == 6
+    assert sorted(Quote.objects.values_list("status", flat=True)) == ["accepted", "draft", "issued", "issued"]
     assert Seller.objects.get().missing == []
     assert {terms.language for terms in TermsDocument.objects.all()} == {"nl", "en"}
     for account in read_demo()["accounts"]:

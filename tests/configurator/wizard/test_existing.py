@@ -1,0 +1,131 @@
+"""Machines that are there already: pasted or chosen by hand, kept clean, and part of the Workload."""
+
+from typing import Any
+
+import pytest
+from django.test import Client
+
+from catalog.specs import CatalogSnapshot
+from configurator.existing import PASTE_MAX
+from configurator.models import Draft
+from configurator.wizard.answers import assess
+from configurator.workload import Workload
+from tests.configurator.existing import pastes
+from tests.configurator.pages import read, send
+
+pytestmark = [pytest.mark.django_db, pytest.mark.usefixtures("catalog", "english")]
+
+USE = {"use": {"use_case": "document_chat"}}
+
+
+@pytest.fixture
+def draft() -> Draft:
+    return Draft.objects.create(answers=USE, language="en")
+
+
+def answer(client: Client, draft: Draft, **typed: Any) -> str:
+    """Post the site step; the address that the answer leads to."""
+    client.cookies["django_language"] = "en"
+    response = send(client, f"/plan/{draft.token}/site/", {"has_gpus": "yes", **typed})
+    assert response.status_code == 302
+    draft.refresh_from_db()
+    return response.headers["Location"]
+
+
+def workload(draft: Draft, seed: CatalogSnapshot) -> Workload:
+    found = assess(draft.answers, seed)
+    assert found.workload is not None, found.problems
+    return found.workload
+
+
+def test_a_paste_becomes_machines(client: Client, draft: Draft, seed: CatalogSnapshot) -> None:
+    assert answer(client, draft, gpu_paste=pastes.A100_TWICE, count_gpus="yes").endswith("/plan/")
+    found = workload(draft, seed)
+    (machine,) = found.existing
+    assert (machine.name, machine.driver, machine.pasted, found.count_existing) == (
+        "gpu01",
+        "550.54.15",
+        True,
+        True,
+    )
+    assert [(gpu.sku, gpu.memory_used_mib) for gpu in machine.gpus] == [
+        ("a100-pcie-40gb", 4),
+        ("a100-pcie-40gb", 38120),
+    ]
+
+
+def test_nothing_private_reaches_the_database(client: Client, draft: Draft) -> None:
+    for text in (*pastes.ALL.values(), f"not a GPU {pastes.UUID}\nSerial: {pastes.SERIAL}"):
+        answer(client, draft, gpu_paste=text)
+        for private in (pastes.UUID, pastes.SERIAL, "secret", "4711", "jan@"):
+            assert private not in str(draft.answers)
+
+
+def test_the_page_shows_the_clean_copy_and_saving_it_again_changes_nothing(
+    client: Client, draft: Draft
+) -> None:
+    answer(client, draft, gpu_paste=pastes.QUERY)
+    kept, revision = draft.answers["site"]["gpu_paste"], draft.revision
+    page = read(client.get(f"/plan/{draft.token}/site/"))
+    assert page.shown["gpu_paste"].strip() == kept
+    answer(client, draft)
+    assert (draft.answers["site"]["gpu_paste"], draft.revision) == (kept, revision)
+
+
+def test_rows_chosen_by_hand(client: Client, draft: Draft, seed: CatalogSnapshot) -> None:
+    rows = {
+        "gpu_rows_0_machine": "werkplaats", "gpu_rows_0_gpu": "geforce-rtx-3090", "gpu_rows_0_count": "4",
+        "gpu_rows_1_machine": "werkplaats", "gpu_rows_1_gpu": "t4", "gpu_rows_1_count": "",
+        "gpu_rows_3_gpu": "v100-pcie-32gb", "gpu_rows_3_count": "2",
+    }  # fmt: skip
+    answer(client, draft, **rows)
+    found = workload(draft, seed)
+    assert [(one.name, one.pasted, [(gpu.sku, gpu.count) for gpu in one.gpus]) for one in found.existing] == [
+        ("werkplaats", False, [("geforce-rtx-3090", 4), ("t4", 1)]),
+        ("", False, [("v100-pcie-32gb", 2)]),
+    ]
+    shown = read(client.get(f"/plan/{draft.token}/site/")).shown
+    assert [shown[f"gpu_rows_0_{part}"] for part in ("machine", "gpu", "count")] == [
+        "werkplaats",
+        "geforce-rtx-3090",
+        "4",
+    ]
+    assert b"werkplaats: 4 \xc3\x97 GeForce RTX 3090, 1 \xc3\x97 T4; 2 \xc3\x97 V100 PCIe 32GB" in client.get(
+        f"/plan/{draft.token}/check/"
+    ).content  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("typed", "sentence"),
+    [
+        ({}, "Paste what nvidia-smi prints, or choose your GPUs by hand."),
+        ({"gpu_paste": "hello"}, "We find no GPU in this."),
+        ({"gpu_paste": "x" * (PASTE_MAX + 1)}, "more than we can read"),
+        ({"gpu_paste": pastes.A100_TWICE + "\n" * 30_000 + "end"}, "more than we can read"),
+        ({"gpu_rows_0_machine": "a"}, "Choose the kind of GPU"),
+        ({"gpu_rows_0_gpu": "no-such", "gpu_rows_0_count": "1"}, "Choose the kind of GPU"),
+        ({"gpu_rows_0_gpu": "t4", "gpu_rows_0_count": "many"}, "a whole number from 1"),
+        ({"gpu_rows_0_gpu": "t4", "gpu_rows_0_count": "0"}, "a whole number from 1"),
+        ({"gpu_rows_0_gpu": "t4", "gpu_rows_0_count": "900", "gpu_paste": "900 x L4"}, "At most 64 machines"),
+    ],
+)
+def test_what_cannot_be_is_said_at_the_question(
+    client: Client, draft: Draft, typed: dict[str, str], sentence: str
+) -> None:
+    location = answer(client, draft, **typed)
+    assert "show=errors" in location
+    page = client.get(location)
+    assert sentence in page.content.decode()
+    assert "field__error" in page.content.decode()
+
+
+def test_without_machines_nothing_changes(client: Client, draft: Draft, seed: CatalogSnapshot) -> None:
+    answer(client, draft, has_gpus="no", gpu_paste=pastes.A100_TWICE)
+    found = workload(draft, seed)
+    assert (found.existing, found.count_existing) == ((), False)
+
+
+def test_a_gpu_that_nobody_knows_stays_unknown(client: Client, draft: Draft, seed: CatalogSnapshot) -> None:
+    answer(client, draft, gpu_paste="2 x Voodoo 5")
+    assert [(gpu.name, gpu.sku) for gpu in workload(draft, seed).existing[0].gpus] == [("Voodoo 5", "")]
+    assert "unknown GPU ‘Voodoo 5’" in client.get(f"/plan/{draft.token}/check/").content.decode()
