@@ -79,11 +79,6 @@ class Question(forms.Field):
         """The value that a non-empty `text` says; raises ValidationError with a sentence for the customer."""
         raise NotImplementedError
 
-    def keep(self, text: Any) -> Any:
-        """What is kept of a text that was not understood."""
-        limit = self.raw_limit
-        return [str(part)[:limit] for part in text][:50] if isinstance(text, list) else str(text)[:limit]
-
     def posted(self, name: str, shown: Any) -> dict[str, Any]:
         """The form data that a browser sends for what the input shows."""
         return {name: shown}

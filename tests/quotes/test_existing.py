@@ -65,7 +65,9 @@ def test_compared_only_the_page_says_so(plan: Draft) -> None:
 
 @pytest.mark.django_db
 def test_enough_already(plan: Draft) -> None:
-    page = shown(plan, "en", gpu_paste="machine: big\n16 x H100 SXM5 80GB\n\nmachine: small\n2 x L4", gpu_rows=None)
+    page = shown(
+        plan, "en", gpu_paste="machine: big\n16 x H100 SXM5 80GB\n\nmachine: small\n2 x L4", gpu_rows=None
+    )
     assert "Your own machines carry everything that you ask. There is nothing to buy." in page
     assert "No system in the catalog" not in page
 

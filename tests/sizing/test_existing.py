@@ -270,6 +270,20 @@ def test_a_job_counts_whole_or_not_at_all() -> None:
     assert late.services == ()
 
 
+def test_what_was_assumed_goes_with_its_part() -> None:
+    law = scenario("law-firm")
+    wanted = law.model_copy(
+        update={
+            "assumed": frozenset({"services.0.engine", "jobs.0.precision", "data.copies"}),
+            "existing": (machine("h200-sxm5-141gb", 8),), "count_existing": True,
+        }
+    )  # fmt: skip
+    rest = rest_of(wanted, CATALOG, Assumptions(), shipped()).workload
+    assert rest
+    assert (rest.services, len(rest.jobs)) == ((), 1)
+    assert rest.assumed == {"jobs.0.precision", "data.copies"}
+
+
 def test_a_proposal_with_machines_is_kept_whole() -> None:
     found = proposal("municipality", machine("h200-sxm5-141gb", 2), pasted(pastes.QUERY), count=True)
     assert Proposal.model_validate_json(found.model_dump_json()) == found

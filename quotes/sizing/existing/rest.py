@@ -39,8 +39,26 @@ def rest_of(
         remaining = 1 - sum(one.fraction for one in counted if one.load == part.name)
         if remaining > 1e-9:
             left.append(_scaled(part, remaining))
-    rest = workload.model_copy(update=_split(left)) if left else None
+    rest = workload.model_copy(update=_split(left) | {"assumed": _assumed(workload, left)}) if left else None
     return Rest(rest, counted)
+
+
+def _assumed(workload: Workload, left: Sequence[Service | Job]) -> frozenset[str]:
+    """The paths of `workload.assumed` as they are in the rest: a part that is gone takes its paths along."""
+    moved: dict[str, str] = {}
+    rest = _split(left)
+    for head, before in (("services", workload.services), ("jobs", workload.jobs)):
+        places = {part.name: place for place, part in enumerate(rest[head])}
+        moved |= {f"{head}.{at}": f"{head}.{places.get(part.name, '')}" for at, part in enumerate(before)}
+    kept = set()
+    for path in workload.assumed:
+        head, *name = path.split(".", 2)
+        place = moved.get(".".join([head, *name[:1]]), "")
+        if not place:
+            kept.add(path)
+        elif not place.endswith("."):
+            kept.add(".".join([place, *name[1:]]))
+    return frozenset(kept)
 
 
 def _grown(part: Service, workload: Workload, assumptions: Assumptions) -> Service:

@@ -5,7 +5,7 @@ from django.db import migrations, models
 
 class Migration(migrations.Migration):
     dependencies = [
-        ("catalog", "0003_article_name_in_dutch"),
+        ("catalog", "0004_rack_contents_and_managed_switches"),
     ]
 
     operations = [
