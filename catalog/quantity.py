@@ -4,7 +4,7 @@ Pure code never formats: it hands out `Quantity`, `Money` and `Message` objects.
 renders them in the reader's language.
 """
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from decimal import Decimal
 from typing import Any, Self
 
@@ -75,6 +75,14 @@ class Message(Frozen):
     @classmethod
     def of(cls, text: str, **params: "Quantity | Span | Money | Message | ArticleName | int | str") -> Self:
         return cls(text=text, params=params)
+
+    @classmethod
+    def listed(cls, messages: "Sequence[Message]") -> "Message":
+        """One sentence's worth of several: 'a, b, c'. Needs at least one."""
+        said = messages[0]
+        for message in messages[1:]:
+            said = cls.of(noop("{first}, {second}"), first=said, second=message)
+        return said
 
     def __str__(self) -> str:
         """Plain English, for logs, tests and the command line; the site uses `configurator.formats.say`."""

@@ -322,7 +322,7 @@ def cost_chart(money: Economics | None) -> SafeString:
 
 def printed_outlook(document: IssuedDocument) -> dict[str, Any]:
     """Other demands and other prices, drawn over the whole column."""
-    page = outlook_page(document.system, COLUMN)
+    page = outlook_page(document.system, COLUMN, flat=True)
     return {name: drawn(value) if name.endswith("_drawing") else value for name, value in page.items()}
 
 

@@ -129,7 +129,7 @@ def _step_labels(plot: _Plot, drawn: CliffMap, words: Words) -> list[str]:
         end = plot.x(step.demand)
         label = step_name(step, words)
         if end - x > len(label) * SMALL * WIDE_LETTER:
-            marks.append(text(x + 4, plot.y(float(step.price_eur)) - 7, label, size=SMALL))
+            marks.append(text(x + 4, plot.y(float(step.price_eur)) - 10, label, size=SMALL))
         x = end
     return marks
 

@@ -71,11 +71,11 @@ def spread_ticks(low: float, high: float) -> list[float]:
 
 
 def _axis(x: Place, ticks: Sequence[float], floor_y: float, words: Words) -> list[str]:
-    marks = []
+    marks = [line(x(ticks[0]), floor_y, x(ticks[-1]), floor_y, "ink")]
     for euro in ticks:
-        marks.append(line(x(euro), TOP - 2, x(euro), floor_y, "line", thick=0.5))
+        marks.append(line(x(euro), floor_y, x(euro), floor_y + 5, "ink"))
         label = words.amount(euro, "EUR")
-        marks.append(text(x(euro), floor_y + 16, label, size=SMALL, anchor="middle", colour="ink-quiet"))
+        marks.append(text(x(euro), floor_y + 18, label, size=SMALL, anchor="middle", colour="ink-quiet"))
     return marks
 
 

@@ -41,19 +41,22 @@ class Step(NamedTuple):
 CHOICES_SHOWN = 9
 
 
-def outlook_page(chosen: SizedSystem, width: float = 720) -> dict[str, Any]:
-    """Template context of everything below; empty for a proposal that was not worked out in full."""
+def outlook_page(chosen: SizedSystem, width: float = 720, flat: bool = False) -> dict[str, Any]:
+    """Template context of everything below; empty for a proposal that was not worked out in full.
+
+    `flat` drawings are lower, for paper.
+    """
     several = chosen.placements if len(chosen.placements) > 1 else ()
     return {
         "placements": [(way, way is several[0], way.key == chosen.leads_with) for way in several],
         "leading_way": chosen.leading_way,
-        **use_page(chosen, width),
+        **use_page(chosen, width, 190 if flat else 260),
         **swings_page(chosen, width),
-        **steps_page(chosen, width),
+        **steps_page(chosen, width, 250 if flat else 320),
     }
 
 
-def use_page(chosen: SizedSystem, width: float) -> dict[str, Any]:
+def use_page(chosen: SizedSystem, width: float, height: float) -> dict[str, Any]:
     """How the load lies over the hours and, where renting is allowed, what each number of owned accelerators costs."""
     curve, money = chosen.use, chosen.economics
     if curve is None or money is None:
@@ -67,7 +70,9 @@ def use_page(chosen: SizedSystem, width: float) -> dict[str, Any]:
         "use_levels": levels(curve),
         "choices": [(choice, choice.total_eur == best) for choice in _shown(choices, best)],
         "choices_left_out": len(choices) > CHOICES_SHOWN,
-        "use_drawing": SafeString(drawings.use_chart(curve, owned, READER, key="use-drawing", width=width)),
+        "use_drawing": SafeString(
+            drawings.use_chart(curve, owned, READER, key="use-drawing", width=width, height=height)
+        ),
     }
 
 
@@ -110,7 +115,7 @@ def swings_page(chosen: SizedSystem, width: float) -> dict[str, Any]:
     }
 
 
-def steps_page(chosen: SizedSystem, width: float) -> dict[str, Any]:
+def steps_page(chosen: SizedSystem, width: float, height: float) -> dict[str, Any]:
     """What this system costs for more and for fewer users, with the table behind the drawing."""
     cliff = chosen.cliff
     if cliff is None:
@@ -121,7 +126,13 @@ def steps_page(chosen: SizedSystem, width: float) -> dict[str, Any]:
         "steps_words": cliff.words,
         "steps_drawing": SafeString(
             drawings.staircase(
-                cliff, chosen.candidate, chosen.growth, READER, key="steps-drawing", width=width
+                cliff,
+                chosen.candidate,
+                chosen.growth,
+                READER,
+                key="steps-drawing",
+                width=width,
+                height=height,
             )
         ),
     }

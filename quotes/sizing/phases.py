@@ -141,17 +141,19 @@ def _obstacles(first: SystemBuild, later: SystemBuild) -> Iterator[Message]:
     """Articles of the first order that the later system has fewer of: they would be replaced, not added to."""
     have, names = _parts(first)
     then, _names = _parts(later)
-    gone = [(sku, count - then[sku]) for sku, count in have.items() if count > then[sku]]
-    for sku, count in gone[:NAMED_MOST]:
-        yield Message.of(
-            noop("{count} × {article} would be replaced, not added to: order for the later phase now."),
-            count=count,
-            article=names[sku],
-        )
+    gone = [(count - then[sku], names[sku]) for sku, count in have.items() if count > then[sku]]
+    if not gone:
+        return
+    listed = [
+        Message.of(noop("{count} × {article}"), count=count, article=article)
+        for count, article in gone[:NAMED_MOST]
+    ]
     if len(gone) > NAMED_MOST:
-        yield Message.of(
-            noop("{count} more kinds of parts would be replaced as well."), count=len(gone) - NAMED_MOST
-        )
+        listed.append(Message.of(noop("{count} other kinds of parts"), count=len(gone) - NAMED_MOST))
+    yield Message.of(
+        noop("Would be replaced, not added to: {parts}. Order them for the later phase now."),
+        parts=Message.listed(listed),
+    )
 
 
 def _parts(system: SystemBuild) -> tuple[Counter[str], dict[str, str]]:

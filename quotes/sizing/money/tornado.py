@@ -286,7 +286,7 @@ def _words(found: Tornado) -> Iterator[Message]:
         return
     turning = [swing.label for swing in found.swings if (swing.low_eur > 0) != (swing.high_eur > 0)]
     if turning:
-        yield Message.of(noop("Alone enough to turn the outcome: {input}."), input=_listed(turning))
+        yield Message.of(noop("Alone enough to turn the outcome: {input}."), input=Message.listed(turning))
     elif found.base_eur > 0:
         yield Message.of(noop("No single one of these makes renting cheaper."))
     else:
@@ -295,10 +295,3 @@ def _words(found: Tornado) -> Iterator[Message]:
 
 def _euro(value: float) -> Quantity:
     return Quantity(value=value, unit="EUR", digits=2)
-
-
-def _listed(names: list[Message]) -> Message:
-    said = names[0]
-    for name in names[1:]:
-        said = Message.of(noop("{first}; {second}"), first=said, second=name)
-    return said
