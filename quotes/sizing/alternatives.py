@@ -54,9 +54,11 @@ def site_limits(inside: Draft | None, asked: Asked) -> SiteLimits | None:
     refusal = _refusal(free, asked)
     if refusal is None:
         return None
-    alternatives = [_capped(inside, unlimited, asked), _colocation(free, anywhere, asked)]
+    cap, place = _capped(inside, unlimited, asked), _colocation(free, asked)
     if inside is None:
-        alternatives.insert(0, _phased(free, anywhere, asked))
+        alternatives = [_phased(free, anywhere, asked), cap, place]
+    else:  # something fits: only what would be cheaper is worth a word
+        alternatives = [cap, place] if cap.possible else [place]
     exceeded = Message.of(
         noop(
             "The cheapest system for this work, {count} × {name} for about {price}, does not fit the site. {reason}"
@@ -97,7 +99,6 @@ def _phased(free: Draft, anywhere: Workload, asked: Asked) -> SiteAlternative:
         if now is None:
             continue
         rest = cheapest(asked.search(part_of(anywhere, 1 - share), asked.catalog))
-        services = bool(asked.workload.services)
         return _alternative(
             "phased",
             now,
@@ -107,13 +108,7 @@ def _phased(free: Draft, anywhere: Workload, asked: Asked) -> SiteAlternative:
                 ),
                 power=_kw(rest.screened.provision_w if rest else free.screened.provision_w),
             ),
-            in_speed=Message.of(
-                noop("Until then {share} of the peak load; the rest waits or is refused.")
-                if services
-                else noop("Until then a run takes {longer} as long as you allow."),
-                share=_percent(share),
-                longer=Quantity(value=1 / share, unit="×", digits=2),
-            ),
+            in_speed=_slower(asked.workload, share),
             speed=(share, share),
             later_eur=rest.price_eur if rest else None,
         )
@@ -122,6 +117,21 @@ def _phased(free: Draft, anywhere: Workload, asked: Asked) -> SiteAlternative:
         Message.of(
             noop("Not possible: even {share} of the work does not fit the site."), share=_percent(SHARES[-1])
         ),
+    )
+
+
+def _slower(workload: Workload, share: float) -> Message:
+    longer = Quantity(value=1 / share, unit="×", digits=2)
+    if not workload.services:
+        return Message.of(noop("Until then a run takes {longer} as long as you allow."), longer=longer)
+    if not workload.jobs:
+        return Message.of(
+            noop("Until then {share} of the peak load; the rest waits or is refused."), share=_percent(share)
+        )
+    return Message.of(
+        noop("Until then {share} of the peak load, and a run takes {longer} as long as you allow."),
+        share=_percent(share),
+        longer=longer,
     )
 
 
@@ -242,7 +252,7 @@ def speed_floor(cap: float, assumptions: Assumptions) -> float:
 # ── elsewhere ───────────────────────────────────────────────────────────────────────────────────────────────────
 
 
-def _colocation(free: Draft, anywhere: Workload, asked: Asked) -> SiteAlternative:
+def _colocation(free: Draft, asked: Asked) -> SiteAlternative:
     kw = free.screened.provision_w / 1000
     monthly = Decimal(round(kw * asked.assumptions.colocation_eur_per_kw_month))
     return _alternative(

@@ -9,19 +9,15 @@ from django.test import Client
 from django.urls import reverse
 from django.utils import translation
 
-from catalog.seed import seed_snapshot
+from catalog.quantity import Message
 from configurator.workload import Site
 from quotes import services
 from quotes.documents.pdf import render_pdf, render_sheet
 from quotes.documents.sheet import Sheet, sheet_of
 from quotes.models import Quote
 from quotes.presentation.room import rack_table, room_facts
-from quotes.proposal import propose
-from quotes.sizing.assumptions import Assumptions
 from quotes.sizing.hardware.checklist import checklist
-from quotes.sizing.knowledge import shipped
-from quotes.sizing.results import RackPlacement, RoomNeeds, SystemBuild
-from tests.quotes.conftest import DAY, workload_of
+from quotes.sizing.results import RackPlacement, RoomNeeds, SiteAlternative, SiteLimits, SystemBuild
 from tests.quotes.samples import document, reader, words
 from tests.quotes.test_views import MakePlan, make_plan  # noqa: F401
 from tests.sizing.hardware import ASSUMPTIONS
@@ -123,17 +119,20 @@ def test_duties_are_named_from_their_thresholds(expected_w: float, provision_w: 
 
 
 def test_what_the_limits_of_the_site_cost_is_in_the_quote() -> None:
-    asked = workload_of("software-house").model_copy(update={"site": Site(floor_load_kg_m2=250)})
-    found = propose(
-        asked, seed_snapshot(DAY), Assumptions(), shipped(),
-        on=DAY, vat_rate_pct=Decimal(21), in_full=True,
+    place = SiteAlternative(
+        kind="colocation", said=Message.of("Place it elsewhere."), accelerator_name="B200", accelerators=8, nodes=1,
+        price_eur=Decimal(455_633), monthly_eur=Decimal(2900), power_kw=14.5, in_speed=Message.of("No slower."),
     )  # fmt: skip
-    assert found.recommended
-    tier = found.recommended.tier
-    text = words(render_pdf(document("software-house", proposal=found, tier=tier, prices=found.prices[tier])))
-    assert "Wat de grenzen van de locatie kosten" in text
-    assert "In een datacenter" in text
-    assert "41,7 minder" in text  # by how much, from the refusal itself
+    capped = SiteAlternative(kind="power_cap", possible=False, said=Message.of("Not with a cap."))
+    limits = SiteLimits(exceeded=Message.of("The floor is too weak."), alternatives=(capped, place))
+    quote = document()
+    sizing = quote.proposal.sizing.model_copy(update={"site_limits": limits})
+    text = words(render_pdf(document(proposal=quote.proposal.model_copy(update={"sizing": sizing}))))
+    for said in (
+        "Wat de grenzen van de locatie kosten", "The floor is too weak.", "Not with a cap.", "In een datacenter",
+        "1 server · 8 × B200", "€ 455.633, en € 2.900 per maand", "No slower.",
+    ):  # fmt: skip
+        assert said in text
 
 
 # ── pages ───────────────────────────────────────────────────────────────────────────────────────────────────────

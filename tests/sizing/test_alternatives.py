@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from catalog.specs import CatalogSnapshot
 from configurator.workload import LanguageService, LanguageTraining, Site, Workload
-from quotes.sizing.alternatives import CAPPABLE, capped, part_of, speed_floor
+from quotes.sizing.alternatives import CAPPABLE, WORTH_TELLING, capped, part_of, speed_floor
 from quotes.sizing.engine import size
 from quotes.sizing.knowledge import shipped
 from quotes.sizing.results import SiteAlternative, Sizing
@@ -120,6 +120,20 @@ def test_a_phase_is_the_largest_part_that_fits_and_names_what_is_left() -> None:
     assert phased.later_eur
     assert "2 × as long" in str(phased.in_speed)
     assert "50 % of the peak" not in str(phased.in_speed)  # a job is not refused, it takes longer
+
+
+def test_a_phase_of_services_and_jobs_speaks_of_both() -> None:
+    mixed = workload("university").model_copy(update={"services": workload("software-house").services})
+    asked = mixed.model_copy(update={"site": Site(power_available_kw=9)})
+    found = size(asked, seed(), ASSUMPTIONS, shipped(), on=seed().taken_on, in_full=True)
+    assert "of the peak load, and a run takes" in str(ways(found)["phased"].in_speed)
+
+
+def test_where_something_fits_only_what_is_cheaper_is_told() -> None:
+    sizing = sized("software-house", Site(floor_load_kg_m2=250))
+    inside = min(system.candidate.price_eur for system in sizing.systems)
+    assert list(ways(sizing)) == ["colocation"]
+    assert (ways(sizing)["colocation"].price_eur or 0) <= inside * WORTH_TELLING
 
 
 def test_without_the_wish_nothing_is_searched() -> None:
