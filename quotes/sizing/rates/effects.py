@@ -37,7 +37,8 @@ BOUND_BY = {
 }
 """The resource that bounds a family; the others are mixed."""
 
-SIZE_SHARE = 0.9  # how much of a model's multiply-accumulates per item shows in its rate
+SIZE_SHARE = 0.9  # how much of a model's multiply-accumulates per item shows in its rate, before it was measured
+REFERENCE_GMACS = 4.0  # of the usual convolutional network: below, starting kernels counts for more than their work
 
 SPREAD: Mapping[str, float] = {
     # the model's own level
@@ -48,6 +49,7 @@ SPREAD: Mapping[str, float] = {
     "sized model": 0.4,  # of which the work per item is known
     "model task": 0.2,
     "item": 0.5,
+    "size gain": 0.3,
     # the situation
     "engine": 1.0,
     "engine precision": 0.25,
@@ -67,10 +69,10 @@ SPREAD: Mapping[str, float] = {
     # the device
     "unmeasurable": 2.5,
     "class gain": 0.15,
-    "chip": 0.3,
+    "chip": 0.15,
     "chip mode": 0.15,
     "chip scenario": 0.2,
-    "chip class": 0.15,
+    "chip class": 0.1,
     "device": 0.2,
     "device scenario": 0.15,
     "device family": 0.1,
@@ -115,6 +117,11 @@ def features_of_situation(s: Situation) -> Iterator[Feature]:
     yield "sized model" if s.gmacs else "model", f"{s.model}|{s.unit}", 1
     yield "model task", f"{s.model}|{s.task}", 1
     yield "item", item, 1
+    if s.gmacs:
+        size = math.log(s.gmacs / REFERENCE_GMACS)
+        yield "size gain", f"{s.family}|{s.task}", size
+        yield "size gain", _mode(s), size
+        yield "size gain", f"{s.family}|{_mode(s)}", size
     yield "engine", s.engine, 1
     yield "engine precision", f"{s.engine}|{s.precision}", 1
     yield "engine family", f"{s.engine}|{s.family}", 1
@@ -144,7 +151,7 @@ def features_of_device(s: Situation, device: Device) -> Iterator[Feature]:
     if not device.known:
         yield "unmeasurable", device.name, 1
     tensor, bandwidth = physics(s, device)
-    mode = "one" if s.one_at_a_time else "many"
+    mode = _mode(s)
     yield "class gain", f"tensor|{s.family}|{s.task}", tensor
     yield "class gain", f"tensor|{mode}", tensor
     yield "class gain", f"bandwidth|{mode}", bandwidth
@@ -160,6 +167,10 @@ def features_of_device(s: Situation, device: Device) -> Iterator[Feature]:
 
 def features(s: Situation, device: Device) -> list[Feature]:
     return [*features_of_situation(s), *features_of_device(s, device)]
+
+
+def _mode(s: Situation) -> str:
+    return "one" if s.one_at_a_time else "many"
 
 
 def _batch_steps(batch: float | None) -> Sequence[tuple[str, float]]:

@@ -92,7 +92,9 @@ def _memory_figures(
     factors = calibration.memory_factors(STACK)
     memory = memory_of(plan, layout, calibration, option.recipe.loss if option.recipe else "eager")
     states = states_of(plan, option.layout.sharding)
-    spread = memory_spread(memory, memory_shift(plan, gpu, calibration), calibration)
+    spread = memory_spread(
+        memory, memory_shift(plan, gpu, calibration), calibration, known=plan.arch.standard_structure
+    )
     device = float(memory.device(factors)[0]) / GIB
     trained = float(adapter_params(plan.model, plan.job.lora_rank)) if plan.frozen else plan.model.params
     peak = Figure(

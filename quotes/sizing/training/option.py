@@ -34,6 +34,7 @@ from quotes.sizing.training.plan import (
     Machines,
     Plan,
     checkpoint_bytes,
+    is_known,
     memory_of,
     memory_spread,
     shares_pool,
@@ -48,6 +49,8 @@ HOST_BYTES_PER_PARAM = (
 )
 TRAINING_STACKS = frozenset({"cuda", "rocm", "gaudi", "tpu", "neuron"})
 LONG_SEQUENCE = 2048
+# Stages with several micro-batches under way fragment memory most: a published run of 59 GB ended so on an 80 GB card.
+PIPELINE_FREE = 1 / 3
 SAVED_AT_LEAST_H = (0.25, 4.0)  # nobody saves more often, or leaves more than half a working day unsaved
 LEAST_NVME_TB = 0.5
 
@@ -115,11 +118,13 @@ def option_of(
     assumptions: Assumptions, calibration: TrainingCalibration,
 ) -> LoadOption:  # fmt: skip
     job, gpus = plan.job, chosen.gpus
-    badge = Badge.EXTRAPOLATED if chosen.offload else _badge(gpu, calibration)
+    seen = is_known(plan, gpu, calibration) and not chosen.offload
+    badge = Badge.INTERPOLATED if seen else Badge.EXTRAPOLATED
     run = Estimate(value=chosen.hours, low=chosen.hopeful_h, high=chosen.cautious_h, badge=badge)
     parts = breakdown(chosen, gpu, calibration)
+    free = assumptions.training_tight_fraction if chosen.pp == 1 else PIPELINE_FREE
     # Of runs with states in host memory few were published: they are never promised to fit.
-    tight = parts.free_gib < assumptions.training_tight_fraction * parts.total_gib or chosen.offload > 0
+    tight = parts.free_gib < free * parts.total_gib or chosen.offload > 0
     return LoadOption(
         load=job.name, kind="training", accelerator=accelerator.sku,
         layout=Layout(tp=chosen.tp, pp=chosen.pp, dp=chosen.dp, ep=chosen.ep, sharding=SHARDINGS[chosen.sharding],
@@ -184,10 +189,6 @@ def host_state_bytes(plan: Plan, offload: Offload) -> float:
         return plan.model.params * plan.base_bytes * (1 + PINNED)
     kept_on_gpu = 4 if offload == "optimizer" else 0  # 16-bit weights and gradients
     return plan.model.params * (HOST_BYTES_PER_PARAM - kept_on_gpu)
-
-
-def _badge(gpu: TrainingGpu, calibration: TrainingCalibration) -> Badge:
-    return Badge.INTERPOLATED if calibration.rates(gpu.generation).rows else Badge.EXTRAPOLATED
 
 
 def _limit(plan: Plan, run: Estimate, gpus: int) -> Message:
@@ -300,7 +301,7 @@ def refused_memory(
     needed = (
         memory.device(calibration.memory_factors(STACK))
         / GIB
-        * memory_spread(memory, shift, calibration).high
+        * memory_spread(memory, shift, calibration, known=plan.arch.standard_structure).high
     )
     # More GPUs than sequences in a step have nothing to do.
     sequences = plan.step_tokens / plan.job.sequence_tokens

@@ -181,8 +181,14 @@ def subject_of_plan(plan: Plan, gpu: TrainingGpu, precision: str) -> Subject:
     )  # fmt: skip
 
 
+def is_known(plan: Plan, gpu: TrainingGpu, calibration: TrainingCalibration) -> bool:
+    """Whether published runs cover the chip's generation and the kind of model."""
+    return calibration.rates(gpu.generation).rows > 0 and plan.arch.standard_structure
+
+
 def speed_spread(plan: Plan, machines: Machines, calibration: TrainingCalibration) -> Spread:
-    """Per accelerator. A GPU generation that nobody published gets the interval of generations left out."""
+    """Per accelerator. A GPU generation that nobody published, or a model whose dimensions do not tell its structure,
+    gets the interval of generations left out."""
     subjects = [
         subject_of_plan(plan, gpu, kind) for gpu, kind in zip(machines.gpus, machines.precisions, strict=True)
     ]
@@ -191,10 +197,15 @@ def speed_spread(plan: Plan, machines: Machines, calibration: TrainingCalibratio
         calibration.interval("speed", *plan.regimes),
         calibration.interval("speed", "planned unseen"),
     )
-    seen = np.array([calibration.rates(gpu.generation).rows > 0 for gpu in machines.gpus])
+    seen = np.array([is_known(plan, gpu, calibration) for gpu in machines.gpus])
     low = np.where(seen, usual.low, min(unseen.low, usual.low))
     high = np.where(seen, usual.high, max(unseen.high, usual.high))
     return Spread(shift * low, shift * usual.middle, shift * high)
+
+
+UNKNOWN_STRUCTURE = (
+    1.05  # on the upper end of memory, for models whose dimensions do not tell their structure
+)
 
 
 def memory_shift(plan: Plan, gpu: TrainingGpu, calibration: TrainingCalibration) -> float:
@@ -202,8 +213,11 @@ def memory_shift(plan: Plan, gpu: TrainingGpu, calibration: TrainingCalibration)
     return float(shift_of(calibration.evidence, "memory", [subject_of_plan(plan, gpu, "bf16")])[0])
 
 
-def memory_spread(memory: TrainingMemory, shift: float, calibration: TrainingCalibration) -> Spread:
-    """Per candidate: the more of its memory are states, which are arithmetic, the surer it is."""
+def memory_spread(
+    memory: TrainingMemory, shift: float, calibration: TrainingCalibration, *, known: bool = True
+) -> Spread:
+    """Per candidate: the more of its memory are states, which are arithmetic, the surer it is; `known`: the structure
+    of the model is."""
     levels = states_level(memory)
     usual = [
         calibration.interval("memory", f"planned states {level}", "planned")
@@ -213,7 +227,7 @@ def memory_spread(memory: TrainingMemory, shift: float, calibration: TrainingCal
         shift * np.array(ends)[levels]
         for ends in zip(*((one.low, one.middle, one.high) for one in usual), strict=True)
     )
-    return Spread(low, middle, high)
+    return Spread(low, middle, high if known else UNKNOWN_STRUCTURE * high)
 
 
 # ── candidates ──────────────────────────────────────────────────────────────────────────────────────────────────

@@ -207,7 +207,12 @@ class _Search:
         plan, layouts = self.plan, every.candidates
         factors = self.calibration.memory_factors(STACK)
         memory = memory_of(plan, layouts, self.calibration, "eager", "chunked")
-        needed = memory.device(factors) * memory_spread(memory, self.memory_shift, self.calibration).high
+        needed = (
+            memory.device(factors)
+            * memory_spread(
+                memory, self.memory_shift, self.calibration, known=plan.arch.standard_structure
+            ).high
+        )
         whole = layouts.dp * layouts.micro_batch * plan.job.sequence_tokens <= plan.step_tokens
         needed = np.where(whole, needed, np.inf).reshape(2, -1, *VARIANTS)
         usable = GIB * (1 - self.assumptions.training_memory_reserve_fraction)
