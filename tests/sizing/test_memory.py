@@ -211,6 +211,17 @@ def test_more_pool_never_holds_fewer_requests(arch, one, other, tokens) -> None:
     assert longest[0] <= longest[1] <= (arch.max_context or np.inf)
 
 
+@given(
+    st.sampled_from(catalog().models), st.floats(1, 1e6), st.floats(1, 4), st.sampled_from([2.0, 1.0, 0.5625]),
+    st.sampled_from(["vllm", "sglang", "trtllm"]),
+)  # fmt: skip
+def test_no_model_of_the_catalog_keeps_less_for_a_longer_context(arch, tokens, longer, kv, engine) -> None:  # type: ignore[no-untyped-def]
+    memory = engine_memory(engine, Assumptions())
+    for tp in legal_tp(arch, 8):
+        kept = kv_gib_of_sequence(arch, np.array([tokens, tokens * longer]), kv, Split(tp=tp), memory)
+        assert 0 <= kept[0] <= kept[1] * (1 + 1e-12)
+
+
 @given(st.sampled_from(MODELS), st.floats(2, 200))
 def test_the_longest_request_really_fits(arch, pool) -> None:  # type: ignore[no-untyped-def]
     longest = float(largest_context_tokens(arch, 2.0, Split(), pool, TODAY))

@@ -48,6 +48,25 @@ def test_a_pair_that_was_never_measured_follows_the_catalog_figures(samples: lis
     )
 
 
+def test_how_much_the_size_of_a_model_weighs_is_learned() -> None:
+    """One item at a time, kernel starts hide much of the work: sixteen times the work costs four times the time."""
+    found = [
+        Sample(
+            s := situation(f"model {gmacs:g}", device)._replace(gmacs=gmacs, batch=1.0),
+            DEVICES[device],
+            prior_mean(s._replace(gmacs=None), DEVICES[device]) - 0.5 * math.log(gmacs),
+        )
+        for gmacs in (0.5, 1.0, 2.0, 4.0, 8.0, 16.0, 64.0)
+        for device in DEVICES
+    ]
+    known = [s for s in found if s.situation.gmacs != 64.0]
+    unseen = next(s for s in found if s.situation.gmacs == 64.0)
+    value = predict(unseen.situation, unseen.device, fit(known).ratios).value
+    assert value == pytest.approx(unseen.log_rate, abs=0.25)
+    # The catalog figures alone take nearly all of the work for time.
+    assert prior_mean(unseen.situation, unseen.device) < unseen.log_rate - 1
+
+
 def test_leaving_out_equals_fitting_without(samples: list[Sample]) -> None:
     """Without the reweighting of odd rows, which made-up rows do not need, both are the same computation."""
     chosen = [index for index, s in enumerate(samples) if s.group == samples[0].group]

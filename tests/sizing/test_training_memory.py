@@ -5,6 +5,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from catalog.specs import ModelArchitecture
 from quotes.sizing.architecture import typical_architecture
 from quotes.sizing.training.memory import (
     GIB,
@@ -24,7 +25,7 @@ from quotes.sizing.training.memory import (
 )
 from quotes.sizing.training.model import TrainedModel, adapter_params, attention_flops, trained_model
 from quotes.sizing.training.plan import memory_spread
-from tests.sizing.language import LLAMA_8B, LLAMA_70B, MIXTRAL, model
+from tests.sizing.language import LLAMA_8B, LLAMA_70B, MIXTRAL, catalog, model
 from tests.sizing.trainings import CALIBRATION
 
 FACTORS = CALIBRATION.memory_factors("typical")
@@ -145,6 +146,32 @@ def test_less_work_at_a_time_never_needs_more(
     assert usual <= none
     chunked = gib(peak(what, micro=micro, sequence=sequence, shards=shards, tp=tp, loss="chunked"))
     assert chunked <= usual
+
+
+@given(
+    arch=st.sampled_from(catalog().models), sequence=st.sampled_from([512, 8192, 131_072]), shards=SPLITS,
+    offload=st.sampled_from([0, 1, 2]), rank=st.sampled_from([None, 16]),
+    how=st.sampled_from([(0.0, 0.0), (0.0, 1.0), (1.0, 0.0)]), loss=st.sampled_from(["eager", "chunked", "fused"]),
+)  # fmt: skip
+def test_no_model_of_the_catalog_shrinks_by_more_work(
+    arch: ModelArchitecture, sequence: int, shards: int, offload: int, rank: int | None, how: tuple[float, float],
+    loss: str,
+) -> None:  # fmt: skip
+    """Whatever its structure: longer sequences and larger batches never need less, a divided sequence never more."""
+    adapter = Adapter(1.0, 2.0, rank) if rank else None
+
+    def needed(sequence: int = sequence, micro: int = 1, cp: int = 1) -> float:
+        held = peak(
+            trained_model(arch), sequence=sequence, micro=micro, shards=shards, cp=cp, adapter=adapter, loss=loss,
+            recompute=how[0], selective=how[1],
+        )  # fmt: skip
+        return gib(in_host_memory(held, offload))
+
+    usual = needed()
+    assert 0 < usual < 1e5
+    assert needed(sequence=2 * sequence) >= usual
+    assert needed(micro=2) >= usual
+    assert needed(cp=2) <= usual
 
 
 @given(
