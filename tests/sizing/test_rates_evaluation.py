@@ -7,6 +7,7 @@ import pytest
 
 from quotes.sizing.evaluation.base import Context, PredictedRow
 from quotes.sizing.evaluation.other import predict_rows
+from quotes.sizing.evaluation.other_cross import cross_validation
 from quotes.sizing.evaluation.other_fit import calibrate
 
 from .hardware import ASSUMPTIONS, seed
@@ -105,6 +106,25 @@ def test_the_files_are_made_from_rows_and_are_the_same_each_time() -> None:
     spans = list(csv.DictReader(StringIO(files["rates_fitted.csv"])))
     assert [(span["prefix"], span["first"], span["last"]) for span in spans] == [("R", "1", "3")]
     assert "MLPerf Inference v4.1" in files["rates_sources.csv"]
+
+
+def test_whole_accelerators_and_models_are_left_out_and_unreadable_rows_skipped() -> None:
+    """Rates that follow the figures of the cards are found again without the card, and without the model."""
+    rates = {"L4": 400, "L40S": 1200, "A100 SXM4 80GB": 1250, "H100 SXM5 80GB": 2900, "H200 SXM5 141GB": 3000}
+    rows = [
+        row(
+            f"{card}-{gmacs}", accelerator=card, model=f"vit_{gmacs}_patch16_224", domain="vision_inference",
+            input="224x224", precision="AMP fp16", framework_or_engine="PyTorch 2.9.1 eager", batch="256",
+            gmacs_or_tflops_per_item=f"{gmacs} GMACs", value=f"{17 * rate / gmacs:.1f}", notes="",
+        )
+        for card, rate in rates.items()
+        for gmacs in (1.3, 4.6, 8.0, 17.0, 31.0, 60.0, 120.0)
+    ]  # fmt: skip
+    found = {cross.left_out: cross for cross in cross_validation([*rows, row("broken", value="")], CONTEXT)}
+    assert set(found) == {"accelerator", "model, work per item known"}
+    assert {cross.errors.rows for cross in found.values()} == {len(rows)}
+    assert found["model, work per item known"].errors.median_pct < 15
+    assert found["accelerator"].errors.median_pct < 60
 
 
 def test_a_row_that_cannot_be_read_stops_the_making() -> None:

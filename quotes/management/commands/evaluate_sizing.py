@@ -16,7 +16,7 @@ from catalog.seed import seed_snapshot
 from quotes.management.commands.calibrate import read_table
 from quotes.services.proposals import today
 from quotes.sizing.assumptions import Assumptions
-from quotes.sizing.evaluation import EVALUATORS, serving_calibrate, training_cross
+from quotes.sizing.evaluation import EVALUATORS, other_cross, serving_calibrate, training_cross
 from quotes.sizing.evaluation.accuracy import Cross, document
 from quotes.sizing.evaluation.base import Context, PredictedRow
 from quotes.sizing.evaluation.registry import evaluator
@@ -85,6 +85,8 @@ def accuracy(found: Sequence[Summary], directory: Path, context: Context) -> str
         crosses += serving_calibrate.cross_validation(serving[0], serving[1], context)
     if training := tables("training_throughput", "training_memory"):
         crosses += training_cross.cross_validation(training[0], training[1])
+    if other := tables("other_workloads"):
+        crosses += other_cross.cross_validation(other[0], context)
     return document(found, crosses, NOTES.read_text(encoding="utf-8") if NOTES.exists() else "")
 
 

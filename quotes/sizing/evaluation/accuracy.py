@@ -34,7 +34,7 @@ GOALS: tuple[Goal, ...] = (
     Goal("serving_memory", "weights_gib_per_gpu", "weights per GPU", 2, 6),
     Goal("serving_memory", "kv_cache_tokens", "KV tokens from the hardware alone", 6, 20),
     Goal("training_memory", "peak_mem_gib_per_gpu", "training peak memory", 8, 25),
-    Goal("other_workloads", "value", "other workloads, model or GPU never seen", 20, 60),
+    Goal("other_workloads", "value", "other workloads, model and accelerator never seen together", 20, 60),
 )
 
 

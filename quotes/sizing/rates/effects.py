@@ -37,8 +37,12 @@ BOUND_BY = {
 }
 """The resource that bounds a family; the others are mixed."""
 
-SIZE_SHARE = 0.9  # how much of a model's multiply-accumulates per item shows in its rate, before it was measured
-REFERENCE_GMACS = 4.0  # of the usual convolutional network: below, starting kernels counts for more than their work
+SIZE_SHARE = (
+    0.9  # how much of a model's multiply-accumulates per item shows in its rate, before it was measured
+)
+REFERENCE_GMACS = (
+    4.0  # of the usual convolutional network: below, starting kernels counts for more than their work
+)
 
 SPREAD: Mapping[str, float] = {
     # the model's own level
