@@ -19,10 +19,11 @@ from configurator.wizard.questions.plan import PlanForm
 from configurator.wizard.questions.site import SiteForm
 from configurator.wizard.situation import COSTS, PLAN, SITE, Situation
 from configurator.wizard.steps import situation_of
-from configurator.workload import LoadProfile, Workload
+from configurator.workload import Workload
 from quotes.proposal import Proposal
 from quotes.sizing.assumptions import Assumptions, described
 from quotes.sizing.assumptions.own import may_be_owned
+from quotes.sizing.money.renting import BUSY_HOURS, busy_hours_key
 from quotes.sizing.money.running_costs import administration_key, housing_key, pue_key
 from quotes.sizing.results import SizedSystem
 
@@ -35,12 +36,6 @@ GROUPS = {
     "financing": gettext_lazy("Financing"),
     "cloud": gettext_lazy("Renting instead"),
     "tokens": gettext_lazy("Paying per token instead"),
-}
-PROFILE_KEYS = {
-    LoadProfile.OFFICE_HOURS: "office_hours_per_week",
-    LoadProfile.EXTENDED: "extended_hours_per_week",
-    LoadProfile.NIGHTS: "night_hours_per_week",
-    LoadProfile.SEASONAL: "office_hours_per_week",
 }
 SYMBOLS = {"EUR": "€", "EUR/kWh": "€/kWh"}
 
@@ -226,12 +221,12 @@ def reset(names: list[str]) -> dict[str, dict[str, Stored | None]]:
 
 def asked(system: SizedSystem, workload: Workload) -> list[str]:
     """The assumptions that count for this system, in the order in which they are declared."""
-    hours = {PROFILE_KEYS[one.profile] for one in workload.services if one.profile in PROFILE_KEYS}
+    hours = {busy_hours_key(service) for service in workload.services}
     left_out = {
         *{"administration_h_per_month", "administration_cluster_h_per_month"}
         - {administration_key(system.candidate)},
         *{"colocation_eur_per_kw_month", "own_room_eur_per_kw_month"} - {housing_key(workload)},
-        *set(PROFILE_KEYS.values()) - hours,
+        *set(BUSY_HOURS.values()) - hours,
     }
     if not any(rack.cooling == "liquid" for rack in system.candidate.system.racks):
         left_out.add("coolant_eur_per_rack_year")

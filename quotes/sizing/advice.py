@@ -303,7 +303,9 @@ def too_late(
 ) -> Finding | None:
     wished = workload.delivery.start_on
     weeks = system.candidate.system.lead_time_weeks
-    if wished is None or weeks is None or (wished - catalog.taken_on).days >= weeks * 7:
+    if wished is None or weeks is None:
+        return None
+    if (wished - catalog.taken_on).days >= weeks * 7 + assumptions.commissioning_days:
         return None
     return Finding(
         severity=Severity.WARNING,

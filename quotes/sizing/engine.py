@@ -327,6 +327,8 @@ def _assumptions_used(systems: Sequence[SizedSystem]) -> tuple[str, ...]:
             *(system.economics.figures if system.economics else ()),
         ]
         keys |= {item.assumption for figure in figures for item in figure.inputs if item.assumption}
+        if system.candidate.system.lead_time_weeks is not None:
+            keys.add("commissioning_days")
     return tuple(sorted(keys))
 
 

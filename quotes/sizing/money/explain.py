@@ -6,7 +6,7 @@ from catalog.quantity import Message, Quantity, noop
 from configurator.workload import Workload
 from quotes.sizing.assumptions import Assumptions
 from quotes.sizing.money.hybrid import Split
-from quotes.sizing.money.renting import Rented
+from quotes.sizing.money.renting import Rented, busy_hours_key
 from quotes.sizing.money.running_costs import (
     administered_nodes,
     administration_key,
@@ -38,7 +38,7 @@ def figures(
         _total_figure(candidate, workload, assumptions, yearly),
     ]
     if rent:
-        found.append(_rent_figure(rent, assumptions))
+        found.append(_rent_figure(rent, workload, assumptions))
     if rent and even is not None:
         found.append(_even_figure(candidate, yearly, rent, even, assumptions))
     if split:
@@ -222,7 +222,7 @@ def _total_figure(
     )
 
 
-def _rent_figure(rent: Rented, assumptions: Assumptions) -> Figure:
+def _rent_figure(rent: Rented, workload: Workload, assumptions: Assumptions) -> Figure:
     """What a month costs, or the single run where nothing goes on after it."""
     price = _input(noop("price an hour"), rent.hourly_eur, "EUR", rent.offer.provenance.source)
     count = _input(noop("instances"), rent.instances, "", "sizing on the rented accelerator")
@@ -242,6 +242,10 @@ def _rent_figure(rent: Rented, assumptions: Assumptions) -> Figure:
         inputs=(
             count,
             _input(noop("hours a month"), rent.hours_per_month, "h", "load profile"),
+            *(
+                _assumed(noop("busy hours a week"), getattr(assumptions, key), "h", key)
+                for key in sorted({busy_hours_key(service) for service in workload.services} - {""})
+            ),
             price,
             _input(noop("storage and transfer a month"), rent.storage_eur_month, "EUR", "above"),
             _assumed(noop("hours in a month"), assumptions.hours_per_month, "h", "hours_per_month"),

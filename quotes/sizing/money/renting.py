@@ -17,6 +17,12 @@ type Plan = Literal["on_demand", "reserved_1y", "reserved_3y", "spot"]
 
 RESERVED_YEARS: Mapping[Plan, int] = {"reserved_1y": 1, "reserved_3y": 3}
 HOURS_PER_WEEK = 168
+BUSY_HOURS = {
+    LoadProfile.OFFICE_HOURS: "office_hours_per_week",
+    LoadProfile.EXTENDED: "extended_hours_per_week",
+    LoadProfile.NIGHTS: "night_hours_per_week",
+    LoadProfile.SEASONAL: "office_hours_per_week",
+}
 JOINED_INSTANCE_GPUS = 8
 
 
@@ -24,14 +30,14 @@ def busy_hours_per_month(service: Service, assumptions: Assumptions) -> float:
     """Hours in which a service is used at all, by its counts or by its profile."""
     if service.profile is LoadProfile.COUNTED:
         return counted_share(service) * assumptions.hours_per_month
-    weekly = {
-        LoadProfile.OFFICE_HOURS: assumptions.office_hours_per_week,
-        LoadProfile.EXTENDED: assumptions.extended_hours_per_week,
-        LoadProfile.NIGHTS: assumptions.night_hours_per_week,
-        LoadProfile.SEASONAL: assumptions.office_hours_per_week,
-        LoadProfile.ALWAYS: HOURS_PER_WEEK,
-    }[service.profile]
-    return weekly / HOURS_PER_WEEK * assumptions.hours_per_month
+    key = busy_hours_key(service)
+    weekly = getattr(assumptions, key) if key else HOURS_PER_WEEK
+    return float(weekly / HOURS_PER_WEEK * assumptions.hours_per_month)
+
+
+def busy_hours_key(service: Service) -> str:
+    """Name of the assumption that says how many hours a week a service is used; empty for none."""
+    return BUSY_HOURS.get(service.profile, "")
 
 
 class Rented(NamedTuple):
