@@ -1,6 +1,6 @@
 """The customer's own figures in the cost of a proposal: a field for each input, beside ours and its source."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from decimal import Decimal
 from typing import Any, NamedTuple, cast
 
@@ -176,6 +176,10 @@ class CostForm(forms.Form):
         stored = self._stored(name)
         return raw_of(stored) is None and not is_unknown(stored) and ANSWERS[name].question.accepts(stored)
 
+    def known(self) -> set[str]:
+        """Every input that can go back to ours: also one that was changed and counts for this system no more."""
+        return {*self.fields, *self.draft.answers.get(COSTS, {})}
+
     @property
     def own_count(self) -> int:
         return sum(self.is_own(name) for name in self.fields)
@@ -210,7 +214,7 @@ class CostForm(forms.Form):
         return f"{Decimal(value).normalize():f}"
 
 
-def reset(names: list[str]) -> dict[str, dict[str, Stored | None]]:
+def reset(names: Iterable[str]) -> dict[str, dict[str, Stored | None]]:
     """What to store so that these inputs are ours again."""
     changed: dict[str, dict[str, Stored | None]] = {}
     for name in names:

@@ -167,8 +167,7 @@ def costs(request: HttpRequest, token: str) -> HttpResponse:
         return redirect("quotes:proposal", token)
     form = _cost_form(draft, found, system, request.POST)
     if wanted := request.POST.get("reset"):
-        names = [name for name in form.fields if wanted in {name, "all"}]
-        services.change_costs(draft, reset(names))
+        services.change_costs(draft, reset([name for name in form.known() if wanted in {name, "all"}]))
     elif not form.is_valid():
         return _proposal_page(request, draft, assessment, found, system, form)
     else:

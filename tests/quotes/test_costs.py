@@ -116,6 +116,16 @@ def test_figures_go_back_to_ours(
     assert draft.answers["costs"] == left
 
 
+def test_all_takes_back_what_no_longer_counts_too(
+    make_plan: MakePlan, change: Callable[..., HttpResponse], draft: Draft
+) -> None:
+    draft.answers = {**draft.answers, "costs": {"colocation_eur_per_kw_month": "90", "dropped_since": "1"}}
+    draft.save()
+    change(reset="all")
+    draft.refresh_from_db()
+    assert draft.answers["costs"] == {}
+
+
 def test_an_empty_field_means_ours(draft: Draft, change: Callable[..., HttpResponse]) -> None:
     change(residual_pct="20", electricity="0.3")
     change(residual_pct="", electricity="")
