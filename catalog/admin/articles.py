@@ -59,7 +59,7 @@ class AcceleratorAdmin(ArticleAdmin):
             [("link_kind", "link_max_count", "link_gb_s"), ("pcie_generation", "pcie_lanes")],
         ),
         (POWER, ["power_w"]),
-        (gettext_lazy("Further"), [("mig_count", "confidential_computing", "nvdec_count")]),
+        (gettext_lazy("Further"), [("mig_count", "mig_profiles"), ("confidential_computing", "nvdec_count")]),
     )
 
     def expects_price(self, row: Any) -> bool:

@@ -76,6 +76,12 @@ class Accelerator(Article):
     slots_wide = count(_("slots wide"), _("Of a card."))
     cooling = WordsField(_("cooling"), words=COOLING)
     mig_count = count(_("MIG instances"), _("Most partitions of one accelerator; 0: none."))
+    mig_profiles = WordsField(
+        _("MIG profiles"),
+        help_text=_(
+            "As the driver names them, without the whole card: 1g.18gb; 2g.35gb. Empty: not divided by MIG."
+        ),
+    )
     confidential_computing = models.BooleanField(_("confidential computing"), null=True, blank=True)
     nvdec_count = count(_("video decoders"))
     software_stack = WordsField(

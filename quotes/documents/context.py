@@ -90,6 +90,7 @@ def document_context(document: IssuedDocument) -> dict[str, Any]:
         "loads": [_load(load, document, number) for number, load in enumerate(page["loads"], 1)],
         # One load that fills every server needs no map.
         "placement_drawing": drawn(page["placement_drawing"]) if len(page["loads"]) > 1 else "",
+        "placement": page["placement"] if len(page["loads"]) > 1 else [],
         "rack_drawing": drawn(page["rack_drawing"]),
         "network_drawing": drawn(page["network_drawing"]),
         "growth": document.system.growth if _grows(document) else (),
@@ -226,7 +227,7 @@ def _load(load: Any, document: IssuedDocument, number: int) -> dict[str, Any]:
     return {
         "name": load_title(option.load),
         "option": option,
-        "gpus": formats.quantity(option.gpus_per_replica, "GPUs", 15),  # a count: every digit is known
+        "runs_on": load.runs_on,
         "asked": asked_of(part),
         "bar": drawn(bar),
         "promises": list(_promises(option, part, number)),

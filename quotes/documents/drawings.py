@@ -10,7 +10,7 @@ from itertools import groupby
 from catalog.quantity import Message, Quantity, noop
 from quotes.documents.charts import cost_curve, interval_bar, memory_bar
 from quotes.documents.staircase import staircase
-from quotes.documents.svg import ENGLISH, SMALL, Words, clip, drawing, hatch, line, rect, text
+from quotes.documents.svg import ENGLISH, SMALL, TEXT, Words, clip, drawing, hatch, line, rect, text
 from quotes.documents.tornado_chart import end_name, tornado_chart
 from quotes.documents.use_chart import use_chart
 from quotes.sizing.hardware.placing import Seat, Shape
@@ -228,13 +228,16 @@ SEAT_MARKS = ("accent", "kv", "activations", "optimizer", "runtime", "ink")
 def placement_map(
     seats: Sequence[Seat], shape: Shape, words: Words = ENGLISH, *, key: str = "placement", most: int = 16
 ) -> str:
-    """Servers as rows, accelerators as boxes; a letter tells the load, a frame the replica, a corner a shared job."""
+    """Servers as rows, accelerators as boxes; a letter tells the load, a frame the replica, a corner a shared job.
+
+    A box that several loads share is divided as they divide its computing.
+    """
     if not shape.gpus:
         return ""
     loads = list(dict.fromkeys(place.load for place in seats))
     letters = {load: chr(ord("A") + index % 26) for index, load in enumerate(loads)}
     shown = min(shape.nodes, most)
-    box, gap, left = 30.0, 4.0, 110.0
+    box, gap, left = 60.0 if any(place.portion for place in seats) else 30.0, 4.0, 110.0
     marks = []
     for node in range(shown):
         y = 8 + node * (box + 12)
@@ -269,8 +272,10 @@ def placement_map(
 def _seat(
     place: Seat, left: float, y: float, box: float, gap: float, letters: dict[str, str], loads: Sequence[str]
 ) -> str:
-    x = left + place.first * (box + gap)
+    x = left + place.first * (box + gap) + place.start * box
     width = place.size * (box + gap) - gap
+    if place.portion:
+        width = box * place.portion.compute_fraction
     colour = SEAT_MARKS[loads.index(place.load) % len(SEAT_MARKS)]
     letter = letters[place.load]
     if place.shared:  # a small box in the corner of each accelerator it borrows
@@ -288,6 +293,7 @@ def _seat(
             anchor="middle",
             colour="paper",
             bold=True,
+            size=8 if width < box / 3 else TEXT,
         )
     )
     return "".join(marks)
@@ -297,17 +303,22 @@ def _placement_sentence(seats: Sequence[Seat], loads: Sequence[str], shape: Shap
     said = []
     for load in loads:
         mine = [place for place in seats if place.load == load]
+        text_ = noop("{load}: {gpus} accelerators on {servers} servers.")
+        if any(place.portion for place in mine):
+            text_ = noop("{load}: a part of {gpus} accelerators on {servers} servers.")
         said.append(
             words.say(
                 Message.of(
-                    noop("{load}: {gpus} accelerators on {servers} servers."),
+                    text_,
                     load=load,
                     gpus=sum(place.size for place in mine),
                     servers=len({place.node for place in mine}),
                 )
             )
         )
-    free = shape.nodes * shape.gpus - sum(place.size for place in seats if not place.shared)
+    taken = sum(place.size for place in seats if not place.shared and not place.portion)
+    taken += len({(place.node, place.first) for place in seats if place.portion})
+    free = shape.nodes * shape.gpus - taken
     said.append(words.say(Message.of(noop("{gpus} accelerators are free."), gpus=free)))
     return " ".join(said)
 

@@ -22,7 +22,8 @@ def literal(word: Word) -> str:
 
 def _environment(command: Command) -> list[dict[str, str]]:
     # What has no default is left for whoever fills it in; an empty value stops the program with its own message.
-    return [{"name": setting.name, "value": setting.default} for setting in command.settings]
+    settings = [{"name": setting.name, "value": setting.default} for setting in command.settings]
+    return [{"name": name, "value": value} for name, value in command.environment.items()] + settings
 
 
 def _image(container: Container | None) -> str:

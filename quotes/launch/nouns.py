@@ -23,6 +23,7 @@ class Command(Frozen):
     """A program and its words, never a line of shell: who writes it down quotes it."""
 
     words: tuple[Word, ...]
+    environment: Mapping[str, str] = {}
 
     @property
     def settings(self) -> tuple[Setting, ...]:
@@ -65,6 +66,7 @@ class Resources(Frozen):
     units: int  # replicas of a service, servers of a job
     gpus: int  # per unit
     gpu_resource: str  # name in Kubernetes; empty: none is known
+    gres: str = ""  # of a part of a GPU, in Slurm's words; empty: whole GPUs
     cpus: int
     memory_gib: int
 

@@ -12,12 +12,12 @@ from catalog.quantity import Message, noop
 from configurator.workload import Job, LanguageService, LanguageTraining, Service, Workload
 from quotes.launch.containers import GPU_RESOURCES
 from quotes.launch.kubernetes import job_documents, service_documents
-from quotes.launch.nouns import LaunchFile, LaunchPlan, LoadLaunch, Resources, Way, note
+from quotes.launch.nouns import Command, LaunchFile, LaunchPlan, LoadLaunch, Resources, Way, note
 from quotes.launch.rates import rate_way
 from quotes.launch.serving import service_way
 from quotes.launch.shell import slurm_script, start_script
 from quotes.launch.training import training_way
-from quotes.sizing.results import LoadOption, SizedSystem
+from quotes.sizing.results import LoadOption, Portion, SizedSystem
 from quotes.sizing.trace import Finding
 
 LONGEST_NAME = 40
@@ -62,7 +62,8 @@ def _load(folder: str, option: LoadOption, part: Service | Job, accelerators: in
     is_service = option.kind.endswith("serving")
     resources = resources_of(option, accelerators)
     way = _way(folder, option, part)
-    command = way.command.with_default("PORT", str(port)) if way.command else None
+    own = _on_its_part(way.command, option)
+    command = own.with_default("PORT", str(port)) if own else None
     files: list[LaunchFile] = []
     if command:
         files.append(LaunchFile(name="start.sh", text=start_script(command)))
@@ -73,7 +74,13 @@ def _load(folder: str, option: LoadOption, part: Service | Job, accelerators: in
     files.append(LaunchFile(name="slurm.sbatch", text=slurm))
     if resources.gpu_resource or not resources.gpus:
         documents = (
-            service_documents(folder, way.command, way.container, resources, reads_files=bool(way.files))
+            service_documents(
+                folder,
+                _on_its_part(way.command, option),
+                way.container,
+                resources,
+                reads_files=bool(way.files),
+            )
             if is_service
             else job_documents(folder, way.command, way.container, resources)
         )
@@ -116,10 +123,36 @@ def resources_of(option: LoadOption, accelerators: int) -> Resources:
     return Resources(
         units=units,
         gpus=gpus,
-        gpu_resource=GPU_RESOURCES.get(option.stack, ""),
+        gpu_resource=_resource(option),
+        gres=_gres(option.portion) if option.portion else "",
         cpus=max(1, ceil(option.host.cpu_cores_per_gpu * gpus - 1e-9)),
         memory_gib=floor(option.host.ram_gb_per_gpu * gpus * 1e9 / GIB),
     )
+
+
+def _resource(option: LoadOption) -> str:
+    """As NVIDIA's device plugin names parts: MIG by profile, MPS as shared GPUs."""
+    whole = GPU_RESOURCES.get(option.stack, "")
+    if not option.portion or not whole:
+        return whole
+    return f"nvidia.com/mig-{option.portion.name}" if option.portion.kind == "mig" else f"{whole}.shared"
+
+
+def _gres(portion: Portion) -> str:
+    """As Slurm names parts: MIG by profile, MPS in hundredths of a GPU."""
+    return f"gpu:{portion.name}:1" if portion.kind == "mig" else f"mps:{_percent(portion)}"
+
+
+def _percent(portion: Portion) -> int:
+    return round(100 * portion.compute_fraction)
+
+
+def _on_its_part(command: Command | None, option: LoadOption) -> Command | None:
+    """MPS holds a program to its share of the processors; its share of the memory stands in the command."""
+    if command is None or not option.portion or option.portion.kind != "mps":
+        return command
+    share = {"CUDA_MPS_ACTIVE_THREAD_PERCENTAGE": str(_percent(option.portion))}
+    return command.model_copy(update={"environment": {**command.environment, **share}})
 
 
 def servers_of(option: LoadOption, accelerators: int) -> int:
@@ -132,6 +165,13 @@ def servers_of(option: LoadOption, accelerators: int) -> int:
 
 def _remarks(option: LoadOption, way: Way) -> tuple[Finding, ...]:
     found = []
+    if option.portion:
+        text = (
+            noop("Sized on a part of a GPU: divide it by MIG first, and give each replica a part {part}.")
+            if option.portion.kind == "mig"
+            else noop("Sized on {part} of a GPU: start the control daemon of MPS first.")
+        )
+        found.append(note(Message.of(text, part=option.portion.name), warns=True))
     if option.shares_pool and option.kind.endswith("training"):
         text = noop(
             "This job may use the accelerators of the services outside their busy hours. Stop those services first: "

@@ -45,7 +45,8 @@ def call(command: Command, prefix: str) -> str:
 
 def body(command: Command, prefix: str = "exec ") -> str:
     """What it asks for, then the call itself."""
-    return "".join(map(asked, command.settings)) + call(command, prefix)
+    exports = [f"export {name}={shlex.quote(value)}\n" for name, value in command.environment.items()]
+    return "".join(exports) + "".join(map(asked, command.settings)) + call(command, prefix)
 
 
 def start_script(command: Command) -> str:
@@ -63,7 +64,8 @@ def slurm_script(name: str, resources: Resources, *, port: int | None, has_comma
         "job-name": name,
         "nodes": 1 if is_service else resources.units,
         "ntasks-per-node": 1,
-        **({"gpus-per-node": resources.gpus} if resources.gpus else {}),
+        **({"gres": resources.gres} if resources.gres else {}),
+        **({"gpus-per-node": resources.gpus} if resources.gpus and not resources.gres else {}),
         "cpus-per-task": resources.cpus,
         **({"mem": f"{resources.memory_gib}G"} if resources.memory_gib else {}),
         **({"array": f"0-{resources.units - 1}"} if is_service and several else {}),

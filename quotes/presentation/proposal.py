@@ -12,7 +12,6 @@ from django.utils.translation import gettext as _
 from catalog.quantity import Message, Quantity
 from configurator import formats
 from configurator.wizard.presets import load_title
-from configurator.workload import Workload
 from quotes.documents import drawings
 from quotes.documents.launch import shown
 from quotes.launch import launch_plan
@@ -20,13 +19,12 @@ from quotes.presentation.existing import existing_page
 from quotes.presentation.facts import Speed, columns, payback, speeds
 from quotes.presentation.names import COSTS, STAGES, cost_name, group_name, stage_name, tier_name
 from quotes.presentation.outlook import outlook_page
+from quotes.presentation.placement import placement_page, runs_on
 from quotes.presentation.room import READER, alternatives, room_page
 from quotes.presentation.ways import ways
 from quotes.pricing.lines import PricedLine, PricedSystem
 from quotes.proposal import Proposal
 from quotes.sizing.assumptions import Assumptions, described
-from quotes.sizing.candidates import accelerators_needed
-from quotes.sizing.hardware.placing import Shape, seat
 from quotes.sizing.results import (
     Economics,
     LoadOption,
@@ -65,6 +63,7 @@ class Load(NamedTuple):
 
     option: LoadOption
     name: str
+    runs_on: str
     speeds: tuple[Speed, ...]
     figures: tuple[tuple[str, Figure], ...]  # with an id that no other figure on the page has
 
@@ -121,7 +120,7 @@ def system_page(chosen: SizedSystem, proposal: Proposal, price: PricedSystem) ->
         **room_page(build, proposal.assumptions),
         "loads": [_load(number, option) for number, option in enumerate(chosen.candidate.loads, 1)],
         "network_drawing": SafeString(drawings.network_topology(build, READER, key="network-drawing")),
-        "placement_drawing": placement_drawing(chosen, proposal.sizing.workload),
+        **placement_page(chosen, proposal.sizing.workload, READER),
     }
 
 
@@ -139,21 +138,7 @@ def _named(line: PricedLine) -> PricedLine:
 
 def _load(number: int, option: LoadOption) -> Load:
     figures = tuple((f"load-{number}-{figure.key}", figure) for figure in option.figures)
-    return Load(option, load_title(option.load), tuple(speeds(option)), figures)
-
-
-def placement_drawing(chosen: SizedSystem, workload: Workload) -> SafeString:
-    """Which load sits on which accelerator; nothing when one load has one server to itself."""
-    build = chosen.candidate.system
-    loads = [load.model_copy(update={"load": load_title(load.load)}) for load in chosen.candidate.loads]
-    shape = Shape(build.nodes, build.node.accelerators)
-    if len(loads) < 2 and build.nodes < 2:
-        return SafeString()
-    try:
-        places = seat(loads, accelerators_needed(chosen.candidate.loads, workload), shape)
-    except ValueError:  # a system that was placed by other rules than ours is shown without this drawing
-        return SafeString()
-    return SafeString(drawings.placement_map(places, shape, READER, key="placement-drawing"))
+    return Load(option, load_title(option.load), runs_on(option), tuple(speeds(option)), figures)
 
 
 # ── money ───────────────────────────────────────────────────────────────────────────────────────────────────────

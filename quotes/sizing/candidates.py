@@ -18,9 +18,10 @@ from catalog.specs import (
 from configurator.workload import LoadProfile, SiteKind, Workload
 from quotes.sizing.assumptions import Assumptions
 from quotes.sizing.hardware.compose import ScreenedSystem, screen_systems
-from quotes.sizing.hardware.placing import Shape, holds, is_job
+from quotes.sizing.hardware.placing import JOBS, Shape, holds, is_job, resident_gpus
 from quotes.sizing.loads import OptionTable
 from quotes.sizing.results import Estimate, LoadOption, Refusal, Stage
+from quotes.sizing.sharing import shared_loads, widened
 from quotes.sizing.trace import Badge
 
 OFFERED = frozenset({ServerStatus.BUILDABLE, ServerStatus.COMPLETE_SYSTEM})
@@ -140,29 +141,59 @@ def _refusal_of(accelerator: AcceleratorSpec) -> _Refuse:
 
 
 def combinations(
-    tables: Sequence[OptionTable], sku: str, targets: Sequence[float], workload: Workload, board: int = 1
+    tables: Sequence[OptionTable],
+    sku: str,
+    targets: Sequence[float],
+    workload: Workload,
+    board: int = 1,
+    parts: Sequence[OptionTable] = (),
 ) -> list[tuple[LoadOption, ...]]:
     """Sensible choices of one option per load.
 
     For each demand target the few smallest options that carry it; of the combinations that need equally many boards of
-    `board` accelerators only the one with the most headroom when those are filled.
+    `board` accelerators only the one with the most headroom when those are filled. With the `parts` on which services
+    may share, also the combinations that need fewer boards than any without sharing.
     """
-    best: dict[int, tuple[float, tuple[LoadOption, ...]]] = {}
+    best: dict[tuple[bool, int], tuple[float, tuple[LoadOption, ...]]] = {}
+
+    def boards_of(loads: tuple[LoadOption, ...]) -> int:
+        return ceil(accelerators_needed(loads, workload) / board)
+
+    def weigh(loads: tuple[LoadOption, ...], *, shares: bool) -> int:
+        needed = accelerators_needed(loads, workload)
+        boards = ceil(needed / board)
+        filled = headroom(spread(loads, needed, Shape(boards, board)))
+        if (shares, boards) not in best or filled > best[shares, boards][0]:
+            best[shares, boards] = filled, loads
+        return boards
+
+    ways = [_ways(table.get(sku)) for table in parts]
+    ways += [()] * (len(tables) - len(ways))
     for target in targets:
-        for loads in product(*(_smallest(table[sku], target) for table in tables)):
-            needed = accelerators_needed(loads, workload)
-            boards = ceil(needed / board)
-            filled = headroom(spread(loads, needed, Shape(boards, board)))
-            if boards not in best or filled > best[boards][0]:
-                best[boards] = filled, loads
-    return [loads for _filled, loads in best.values()]
+        choices = [_smallest(table[sku], target) for table in tables]
+        fewest = min((weigh(loads, shares=False) for loads in product(*choices)), default=0)
+        if parts and fewest > 1:
+            small = [tuple(way for way in each if way.capacity_factor >= target) for each in ways]
+            shared = shared_loads([options[0] for options in choices], small, boards_of, fewest)
+            if shared:
+                weigh(shared, shares=True)
+    return [
+        widened(loads, ways, boards_of, boards) if shares else loads
+        for (shares, boards), (_filled, loads) in best.items()
+    ]
+
+
+def _ways(options: tuple[LoadOption, ...] | Refusal | None) -> tuple[LoadOption, ...]:
+    return options if isinstance(options, tuple) else ()
 
 
 def _smallest(options: tuple[LoadOption, ...] | Refusal, target: float) -> list[LoadOption]:
     if isinstance(options, Refusal):
         return []
     carrying = [option for option in options if option.capacity_factor >= target or is_job(option)]
-    return sorted(carrying, key=lambda option: (option.gpus, -option.capacity_factor))[:OPTIONS_PER_LOAD]
+    ordered = sorted(carrying, key=lambda option: (option.gpus, -option.capacity_factor))[:OPTIONS_PER_LOAD]
+    sizes = {(option.gpus, option.gpus_in_one_node): option for option in reversed(ordered)}
+    return [option for option in ordered if option is sizes[option.gpus, option.gpus_in_one_node]]
 
 
 def accelerators_needed(loads: Iterable[LoadOption], workload: Workload) -> int:
@@ -172,8 +203,8 @@ def accelerators_needed(loads: Iterable[LoadOption], workload: Workload) -> int:
     outside office hours and every job fits in that window, else on accelerators of their own.
     """
     loads = tuple(loads)
-    services = sum(load.gpus for load in loads if not is_job(load))
-    jobs = [load for load in loads if is_job(load)]
+    services = resident_gpus(loads)
+    jobs = [load for load in loads if load.kind in JOBS]
     if not jobs:
         return services
     largest = max(job.gpus for job in jobs)
@@ -195,7 +226,9 @@ def spread(loads: tuple[LoadOption, ...], needed: int, shape: Shape) -> tuple[Lo
     number of working replicas; the speed figures are recomputed when the option is explained.
     """
     current, places = loads, shape.nodes * shape.gpus
-    growing = [index for index, load in enumerate(loads) if not is_job(load)]
+    if needed >= places:
+        return loads
+    growing = [index for index, load in enumerate(loads) if not is_job(load) and load.portion is None]
     while growing:
         least = min(growing, key=lambda index: current[index].capacity_factor)
         wanted = needed + current[least].gpus_per_replica
@@ -238,10 +271,11 @@ def drafts(
     workload: Workload,
     catalog: CatalogSnapshot,
     assumptions: Assumptions,
+    parts: Sequence[OptionTable] = (),
 ) -> Iterator[Draft | Refusal]:
     """Every legal system on this accelerator, and the refusals of the servers that cannot carry it."""
     servers = {server.sku: server for server in catalog.servers}
-    for loads in combinations(tables, accelerator.sku, targets, workload, accelerator.board_count):
+    for loads in combinations(tables, accelerator.sku, targets, workload, accelerator.board_count, parts):
         needed = accelerators_needed(loads, workload)
         if needed > assumptions.largest_system_count:
             yield _too_many(accelerator, needed, assumptions)

@@ -237,6 +237,8 @@ def cons(draft: Draft, others: Sequence[Draft]) -> tuple[Message, ...]:
         found.append(Message.of(noop("The highest power draw of the proposals.")))
     if draft.accelerator.architecture.startswith("Grace"):
         found.append(Message.of(noop("Arm processors: check that all your software runs on them.")))
+    if any(load.portion and load.portion.kind == "mps" for load in draft.loads):
+        found.append(Message.of(noop("Services share an accelerator without walls between them.")))
     if draft.screened.nodes == 1 and _serves(draft):
         found.append(Message.of(noop("One server: maintenance stops the service.")))
     return tuple(found)

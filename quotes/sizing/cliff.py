@@ -38,6 +38,7 @@ from quotes.sizing.knowledge import Knowledge
 from quotes.sizing.loads import OptionTable, option_table, parts
 from quotes.sizing.rates.needs import model_of
 from quotes.sizing.results import Candidate, CliffMap, CliffStep, LoadOption, Refusal
+from quotes.sizing.sharing import divided, part_table
 
 FIRST = 0.25  # of today's demand
 STEPS_MAX = 40
@@ -99,6 +100,8 @@ class Walk:
             else self._afresh(part, part in growing)
             for part in parts(workload)
         ]
+        shares = len(workload.services) > 1
+        self.parts = [self._shared(service) for service in workload.services] if shares else []
 
     def steps(self, most: float) -> Iterator[CliffStep]:
         """From `FIRST` up to `most` times today's demand, or until nothing is legal."""
@@ -138,7 +141,9 @@ class Walk:
         scaled = times(self.workload, demand)
         legal: list[Draft] = []
         refused = None
-        for loads in combinations(tables, self.accelerator.sku, (1.0,), scaled, self.accelerator.board_count):
+        parts = [part(demand) for part in self.parts]
+        board = self.accelerator.board_count
+        for loads in combinations(tables, self.accelerator.sku, (1.0,), scaled, board, parts):
             draft = self._drafted(loads, scaled)
             if isinstance(draft, Draft):
                 legal.append(draft)
@@ -193,6 +198,36 @@ class Walk:
             return lambda demand: self._table(_part_times(part, demand), (1.0,))
         same = self._table(part, (1.0,))
         return lambda demand: same
+
+    def _shared(self, service: Service) -> Callable[[float], OptionTable]:
+        """The parts of an accelerator on which the service may share. What a part carries of a language model does not
+        depend on how many people there are, so one look-up serves all demands."""
+        sku = self.accelerator.sku
+        parts = divided(self.accelerator, self.assumptions)
+
+        def afresh(demand: float, most: float = 1.0) -> OptionTable:
+            asked = _part_times(service, demand)
+            return part_table(
+                asked,
+                self._table(asked, (1.0,)),
+                {sku: self.accelerator},
+                lambda _accelerator: parts,
+                self.catalog,
+                self.assumptions,
+                self.knowledge,
+                (1.0, most),
+            )
+
+        if not isinstance(service, LanguageService):
+            return afresh
+        found = afresh(FIRST, self.most / FIRST)[sku]
+        options = () if isinstance(found, Refusal) else found
+        return lambda demand: {
+            sku: tuple(
+                one.model_copy(update={"capacity_factor": one.capacity_factor * FIRST / demand})
+                for one in options
+            )
+        }
 
     def _looked_up(self, service: LanguageService) -> Callable[[float], OptionTable]:
         """The ways that are best at some demand, each with as many replicas as a demand asks for.

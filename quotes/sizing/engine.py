@@ -3,6 +3,7 @@
 from collections.abc import Iterable, Mapping, Sequence
 from datetime import date
 from decimal import Decimal
+from typing import NamedTuple
 
 from catalog.quantity import Message, noop
 from catalog.specs import AcceleratorSpec, CatalogSnapshot, ServerSpec
@@ -13,6 +14,7 @@ from quotes.sizing.alternatives import Asked, Search, site_limits, used_assumpti
 from quotes.sizing.assumptions import Assumptions
 from quotes.sizing.candidates import (
     Draft,
+    accelerators_needed,
     beaten,
     drafts,
     exclusion,
@@ -21,6 +23,8 @@ from quotes.sizing.candidates import (
     servers_for,
 )
 from quotes.sizing.hardware.compose import build_system
+from quotes.sizing.hardware.placed import placed
+from quotes.sizing.hardware.placing import Shape
 from quotes.sizing.knowledge import Knowledge
 from quotes.sizing.loads import OptionTable, UnknownModel, explained, option_table, parts
 from quotes.sizing.money.budget import budget_advice
@@ -35,6 +39,7 @@ from quotes.sizing.results import (
     Sizing,
     Tier,
 )
+from quotes.sizing.sharing import part_tables, sharing_findings
 from quotes.sizing.trace import Finding, Severity
 
 
@@ -110,9 +115,14 @@ def size(
     )
 
 
-def _searcher(
-    tables: Sequence[OptionTable], assumptions: Assumptions, knowledge: Knowledge, workload: Workload
-) -> Search:
+class _Tables(NamedTuple):
+    """What each load takes on every accelerator: whole ones, and for several services also parts of one."""
+
+    whole: list[OptionTable]
+    parts: list[OptionTable]
+
+
+def _searcher(tables: _Tables, assumptions: Assumptions, knowledge: Knowledge, workload: Workload) -> Search:
     """Legal systems at today's demand. What a load takes depends on neither site nor power: `tables` serve again."""
 
     def search(wanted: Workload, catalog: CatalogSnapshot) -> list[Draft]:
@@ -134,7 +144,7 @@ class _Context:
         assumptions: Assumptions,
         knowledge: Knowledge,
         on: date,
-        tables: Sequence[OptionTable],
+        tables: _Tables,
         in_full: bool,
     ) -> None:
         self.workload, self.catalog, self.assumptions = workload, catalog, assumptions
@@ -150,19 +160,21 @@ def _tables(
     knowledge: Knowledge,
     servers: Mapping[str, Sequence[ServerSpec]],
     goals: Sequence[float],
-) -> list[OptionTable]:
+) -> _Tables:
     limits = node_limits(catalog, servers)
-    return [
+    whole = [
         option_table(part, catalog.accelerators, limits, catalog, assumptions, knowledge, goals)
         for part in parts(workload)
     ]
+    offered = [one for one in catalog.accelerators if not exclusion(one, workload, servers[one.sku], catalog)]
+    return _Tables(whole, part_tables(workload, whole, offered, catalog, assumptions, knowledge, goals))
 
 
 def _search(
     workload: Workload,
     catalog: CatalogSnapshot,
     assumptions: Assumptions,
-    tables: Sequence[OptionTable],
+    tables: _Tables,
     servers: Mapping[str, Sequence[ServerSpec]],
     goals: Sequence[float],
 ) -> tuple[list[Draft], dict[str, Refusal]]:
@@ -171,12 +183,12 @@ def _search(
     refusals: dict[str, Refusal] = {}
     for accelerator in catalog.accelerators:
         refusal = exclusion(accelerator, workload, servers[accelerator.sku], catalog) or first_refusal(
-            tables, accelerator
+            tables.whole, accelerator
         )
         if refusal:
             refusals[accelerator.sku] = refusal
             continue
-        results = list(drafts(accelerator, tables, goals, workload, catalog, assumptions))
+        results = list(drafts(accelerator, tables.whole, goals, workload, catalog, assumptions, tables.parts))
         legal = [result for result in results if isinstance(result, Draft)]
         found += legal
         if not legal:
@@ -204,7 +216,7 @@ def _running_cost(draft: Draft, workload: Workload, assumptions: Assumptions) ->
 def _finish(chosen: Mapping[Tier, Draft], context: _Context) -> tuple[SizedSystem, ...]:
     recommended = choosing.recommended_tier(chosen, context.workload)
     everyone = list(chosen.values())
-    options = _smallest_options(context.catalog, context.tables)
+    options = _smallest_options(context.catalog, context.tables.whole)
     systems = []
     for tier in Tier:
         if tier not in chosen:
@@ -261,12 +273,20 @@ def _candidate(draft: Draft, context: _Context) -> Candidate:
     )
     if isinstance(system, Refusal):
         raise RuntimeError(f"screened but not buildable: {system.reason}")
+    placement = placed(
+        loads,
+        accelerators_needed(loads, context.workload),
+        Shape(system.nodes, system.node.accelerators),
+        draft.accelerator,
+        context.assumptions,
+    )
+    notes = sharing_findings(loads, context.tables.parts, draft.accelerator, placement)
     return Candidate(
         key=f"{draft.accelerator.sku}|{draft.screened.server}|{draft.screened.accelerators}",
         accelerator=draft.accelerator.sku,
         accelerator_name=draft.accelerator.name,
         loads=loads,
-        system=system,
+        system=system.model_copy(update={"placement": placement, "sharing": tuple(notes)}),
         price_eur=draft.price_eur,
         headroom_factor=draft.headroom_factor,
         expected_w=system.power.expected_w,
@@ -278,7 +298,7 @@ def cloud_options(
 ) -> dict[str, tuple[LoadOption, ...]]:
     """What each load takes on every accelerator at today's demand, as `economics` wants it."""
     tables = _tables(workload, catalog, assumptions, knowledge, servers_for(catalog), (1.0,))
-    return _smallest_options(catalog, tables)
+    return _smallest_options(catalog, tables.whole)
 
 
 def _smallest_options(

@@ -16,6 +16,7 @@ from configurator.workload import (
 from quotes.sizing.architecture import FORMATS, resolve
 from quotes.sizing.assumptions import Assumptions
 from quotes.sizing.knowledge import Knowledge
+from quotes.sizing.portions import as_part, part_of
 from quotes.sizing.rates import explain_rates, rate_service_options, rate_training_options
 from quotes.sizing.results import LoadOption, ModelToRun, Refusal
 from quotes.sizing.serving import explain_serving, serving_options
@@ -92,7 +93,13 @@ def explained(
     assumptions: Assumptions,
     knowledge: Knowledge,
 ) -> LoadOption:
-    """`option` with its figures, computed by the functions that chose it, and with what its start command names."""
+    """`option` with its figures, computed by the functions that chose it on the part that it has, and with what its
+    start command names."""
+    if option.portion:
+        part_spec = part_of(accelerator, option.portion, assumptions)
+        whole = option.model_copy(update={"portion": None})
+        sized = explained(whole, part, part_spec, catalog, assumptions, knowledge)
+        return as_part(sized, part_spec, assumptions)
     option = option.model_copy(update={"stack": stack_of(accelerator)})
     if isinstance(part, RateService | RateTraining):
         return explain_rates(option, part, accelerator, assumptions, knowledge.rates)

@@ -125,6 +125,28 @@ class ModelToRun(Frozen):
     shape: Mapping[str, int] = Field(default_factory=dict)  # of a plain dense model, to train it from nothing
 
 
+class Portion(Frozen):
+    """A part of one accelerator that a replica has to itself, in whole units of computing and of memory.
+
+    Parts fit on one accelerator when neither sum of units exceeds its total. `mig`: walls in hardware; `mps`: none.
+    """
+
+    name: str  # the MIG profile, "2g.35gb", or the share, "1/4"
+    kind: Literal["mig", "mps"]
+    compute_units: int = Field(ge=1)
+    compute_total: int = Field(ge=2)
+    memory_units: int = Field(ge=1)
+    memory_total: int = Field(ge=2)
+
+    @property
+    def compute_fraction(self) -> float:
+        return self.compute_units / self.compute_total
+
+    @property
+    def memory_fraction(self) -> float:
+        return self.memory_units / self.memory_total
+
+
 class LoadOption(Frozen):
     """One way to run one service or job on one kind of accelerator."""
 
@@ -143,7 +165,8 @@ class LoadOption(Frozen):
     gpus_per_replica: int = Field(ge=1)
     replicas: int = Field(ge=1)  # spare included
     spare_replicas: int = 0
-    gpus: int = Field(ge=1)
+    gpus: int = Field(ge=1)  # with a `portion`: on which it has a part
+    portion: Portion | None = None  # of an accelerator, for each replica; None: whole accelerators
     gpus_in_one_node: int = Field(
         ge=1
     )  # a server must hold at least so many for this option (tp, NVLink domain)
@@ -312,6 +335,21 @@ class StoragePlan(Frozen):
     system: str = ""  # SKU, empty when local drives suffice
 
 
+class Placed(Frozen):
+    """A replica, or what one server holds of it: accelerators `first` … `first + accelerators - 1`, from 1."""
+
+    server: int = Field(ge=1)
+    first: int = Field(ge=1)
+    accelerators: int = Field(ge=1)
+    load: str
+    replica: int = Field(ge=1)
+    portion: Portion | None = None
+    memory_gib: float | None = None  # in use on each of these accelerators; None: not known
+    memory_fraction: float | None = None  # the same, of the accelerator
+    busy_fraction: float | None = None  # of each accelerator, at the peak; None: unknown
+    outside_hours: bool = False  # a job on accelerators of services while these rest
+
+
 class SystemBuild(Frozen):
     """Everything that must be ordered and switched on."""
 
@@ -322,6 +360,10 @@ class SystemBuild(Frozen):
     lines: tuple[BillLine, ...]  # whole system, one line per SKU and group
     power: Power  # whole system
     racks: tuple[RackPlacement, ...] = ()
+    placement: tuple[Placed, ...] = ()
+    sharing: tuple[
+        Finding, ...
+    ] = ()  # what sharing accelerators risks, and who shares nothing for which reason
     fabric: FabricPlan = FabricPlan()
     storage: StoragePlan = StoragePlan()
     feeds_per_rack: int = 0

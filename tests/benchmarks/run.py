@@ -54,13 +54,16 @@ def searches() -> list[Measured]:
     """The whole search over the seed catalog, per scenario; the last one as the first search after a catalog change,
     when nothing that depends on the catalog alone has been worked out."""
     from catalog.seed import seed_snapshot
+    from configurator.workload import Workload
     from quotes.sizing.assumptions import Assumptions
     from quotes.sizing.engine import size
     from quotes.sizing.knowledge import shipped
     from tests.scenarios import SCENARIOS, load_workload
+    from tests.sizing.test_sharing import NIGHT, services
 
     catalog, knowledge = seed_snapshot(ON), shipped()
     whole = load_workload("municipality")
+    several = Workload(services=services(), jobs=(NIGHT,))
     return [
         measure(
             f"search: {name}",
@@ -73,7 +76,12 @@ def searches() -> list[Measured]:
             "search: municipality, new catalog",
             250,
             lambda: size(whole, catalog.model_copy(), Assumptions(), knowledge, on=ON),
-        )
+        ),
+        measure(
+            "search: four services, one job",
+            200,
+            lambda: size(several, catalog, Assumptions(), knowledge, on=ON),
+        ),
     ]
 
 

@@ -11,6 +11,7 @@ from quotes.sizing.assumptions.existing import ExistingAssumptions
 from quotes.sizing.assumptions.hardware import HardwareAssumptions
 from quotes.sizing.assumptions.rates import RateAssumptions
 from quotes.sizing.assumptions.serving import ServingAssumptions
+from quotes.sizing.assumptions.sharing import SharingAssumptions
 from quotes.sizing.assumptions.training import TrainingAssumptions
 
 
@@ -22,6 +23,7 @@ class Assumptions(
     EconomicAssumptions,
     ChoosingAssumptions,
     ExistingAssumptions,
+    SharingAssumptions,
 ):
     """All assumptions, flat: every key is unique over the subjects."""
 

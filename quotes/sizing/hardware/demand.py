@@ -6,6 +6,7 @@ from typing import NamedTuple
 
 from catalog.specs import AcceleratorSpec, DriveSpec, ServerSpec
 from quotes.sizing.assumptions import Assumptions
+from quotes.sizing.hardware.packing import pack, pieces_of
 from quotes.sizing.hardware.parts import Parts
 from quotes.sizing.results import LoadOption
 
@@ -46,12 +47,26 @@ class NodeRecipe(NamedTuple):
 
 
 def demand_of(loads: Iterable[LoadOption]) -> NodeDemand:
-    """Loads sit beside each other on one server: cores and memory per accelerator by the greediest, disk by the sum."""
+    """Loads sit beside each other on one server: cores and memory per accelerator by the greediest, disk by the sum.
+
+    Loads that share an accelerator ask for theirs together."""
     loads = tuple(loads)
+    hosts = [
+        (load.host.cpu_cores_per_gpu, load.host.ram_gb_per_gpu) for load in loads if load.portion is None
+    ]
+    by_name = {load.load: load.host for load in loads}
+    for held in pack(pieces_of(loads)):
+        together = [by_name[piece.load] for piece in held]
+        hosts.append(
+            (
+                sum(host.cpu_cores_per_gpu for host in together),
+                sum(host.ram_gb_per_gpu for host in together),
+            )
+        )
     return NodeDemand(
         training=any(load.kind.endswith("training") for load in loads),
-        cores_per_gpu=max((load.host.cpu_cores_per_gpu for load in loads), default=0),
-        ram_gb_per_gpu=max((load.host.ram_gb_per_gpu for load in loads), default=0),
+        cores_per_gpu=max((cores for cores, _ in hosts), default=0),
+        ram_gb_per_gpu=max((ram for _, ram in hosts), default=0),
         nvme_tb=sum(load.host.nvme_tb_per_node for load in loads),
         nvme_write_tb_per_day=sum(load.host.nvme_write_tb_per_day for load in loads),
         joined=max((load.gpus_in_one_node for load in loads), default=1),

@@ -5,15 +5,23 @@ from collections.abc import Iterable, Mapping, Sequence
 from math import ceil
 from typing import NamedTuple
 
-from quotes.sizing.results import LoadOption
+from quotes.sizing.hardware.packing import Piece, pack, pieces_of
+from quotes.sizing.results import LoadOption, Portion
+
+JOBS = frozenset({"training", "rate_training"})
 
 
 class Group(NamedTuple):
-    """Accelerators of one load that must sit in one server."""
+    """Accelerators of one load that must sit in one server; or one accelerator with parts of several loads."""
 
     load: str
     size: int
     replica: int
+    pieces: tuple[Piece, ...] = ()
+
+    @property
+    def loads(self) -> list[str]:
+        return [piece.load for piece in self.pieces] or [self.load]
 
 
 class Shape(NamedTuple):
@@ -28,16 +36,34 @@ def groups_of(load: LoadOption) -> list[Group]:
     return [Group(load.load, size, index // per_replica) for index in range(ceil(load.gpus / size))]
 
 
+def all_groups(loads: Sequence[LoadOption]) -> list[Group]:
+    """Groups of whole accelerators, and the accelerators that loads share."""
+    shared = [Group("", 1, 0, held) for held in pack(pieces_of(loads))]
+    return [group for load in loads if load.portion is None for group in groups_of(load)] + shared
+
+
 def is_job(load: LoadOption) -> bool:
     """A job runs and ends; a service holds its accelerators always."""
-    return load.kind.endswith("training")
+    return load.kind in JOBS
 
 
 def sharing(loads: Sequence[LoadOption], needed: int) -> bool:
     """Whether jobs use the services' accelerators: then both together are more than was counted."""
-    services = sum(load.gpus for load in loads if not is_job(load))
     jobs = [load.gpus for load in loads if is_job(load)]
-    return bool(services and jobs) and needed < services + max(jobs)
+    if not jobs or len(jobs) == len(loads):
+        return False
+    return needed < resident_gpus(loads) + max(jobs)
+
+
+def resident_gpus(loads: Sequence[LoadOption]) -> int:
+    """Accelerators that the services hold always: whole ones, and those that they share."""
+    whole, divided = 0, False
+    for load in loads:
+        if load.portion is not None:
+            divided = True
+        elif not is_job(load):
+            whole += load.gpus
+    return whole + len(pack(pieces_of(loads))) if divided else whole
 
 
 type Groups = Mapping[int, int]
@@ -53,8 +79,10 @@ def demands(loads: Sequence[LoadOption], needed: int) -> list[Groups]:
         number = ceil(load.gpus / size)
         if is_job(load):
             jobs.append((size, number))
-        else:
+        elif load.portion is None:
             resident[size] = resident.get(size, 0) + number
+    if any(load.portion for load in loads):
+        resident[1] = resident.get(1, 0) + len(pack(pieces_of(loads)))
     if not jobs:
         return [resident]
     if not resident or sharing(loads, needed):
@@ -119,13 +147,16 @@ class Seat(NamedTuple):
     load: str
     replica: int
     shared: bool  # a job on accelerators of a service, outside its hours
+    portion: Portion | None = None  # of the one accelerator, when others have the rest
+    start: float = 0  # fraction of the accelerator's computing before this part
 
 
 def seat(loads: Sequence[LoadOption], needed: int, shape: Shape) -> tuple[Seat, ...]:
     """Every group on its server, replicas of one service spread over servers where there is a choice.
 
-    Guarantee: groups that run at the same time never overlap; a group never crosses a server. Jobs run one after
-    another, on accelerators of their own or of the services. Raises ValueError when they do not fit.
+    Guarantee: groups that run at the same time never overlap, unless each has a portion, which then fit together; a
+    group never crosses a server. Jobs run one after another, on accelerators of their own or of the services. Raises
+    ValueError when they do not fit.
     """
     jobs = sorted((load for load in loads if is_job(load)), key=lambda job: -job.gpus)
     resident = [load for load in loads if not is_job(load)]
@@ -153,7 +184,7 @@ def _places(seats: Iterable[Seat], load: str, shape: Shape) -> list[list[int]]:
 
 
 def _all_seats(loads: Sequence[LoadOption], free: list[list[int]], *, shared: bool) -> list[Seat]:
-    groups = sorted((group for load in loads for group in groups_of(load)), key=lambda group: -group.size)
+    groups = sorted(all_groups(loads), key=lambda group: (-group.size, not group.pieces))
     for spread in (True, False):  # spreading wastes room at times; tight is what `fits` promised
         seats = _try_seats(groups, [list(places) for places in free], spread, shared)
         if seats is not None:
@@ -172,9 +203,24 @@ def _try_seats(
             return None
         node = min(
             able,
-            key=lambda index: (taken[group.load, index] if spread else 0, len(free[index]), index),
+            key=lambda index: (
+                sum(taken[load, index] for load in group.loads) if spread else 0,
+                len(free[index]),
+                index,
+            ),
         )
-        taken[group.load, node] += 1
-        seats.append(Seat(node, free[node][0], group.size, group.load, group.replica, shared))
-        del free[node][: group.size]
+        taken.update((load, node) for load in group.loads)
+        if group.pieces:  # at the end, where jobs that borrow accelerators come last
+            seats += _parts_at(group, node, free[node].pop())
+        else:
+            seats.append(Seat(node, free[node][0], group.size, group.load, group.replica, shared))
+            del free[node][: group.size]
+    return seats
+
+
+def _parts_at(group: Group, node: int, first: int) -> list[Seat]:
+    seats, start = [], 0.0
+    for piece in group.pieces:
+        seats.append(Seat(node, first, 1, piece.load, piece.replica, False, piece.portion, start))
+        start += piece.portion.compute_fraction
     return seats

@@ -3,6 +3,7 @@
 from typing import NamedTuple
 
 from catalog.specs import AcceleratorSpec, FormFactor
+from quotes.sizing.portions import whole_of
 
 COMPUTE_CHIP_RATIO = (
     0.13  # fp32 vector rate over bf16 tensor rate: 0.06 on A100, 0.25 and more on graphics chips
@@ -67,7 +68,9 @@ figures as in `rates_devices.csv`."""
 
 
 def device_of(accelerator: AcceleratorSpec) -> Device:
-    """A catalog accelerator under its catalog name, which is also the name that measured rows use."""
+    """A catalog accelerator under its catalog name, which is also the name that measured rows use; of a part, the
+    whole, on which it was measured."""
+    accelerator, _ = whole_of(accelerator)
     if accelerator.architecture == V100.architecture and accelerator.name.startswith(V100.name):
         return V100
     generation = GENERATIONS.get(accelerator.architecture, accelerator.architecture)

@@ -6,6 +6,7 @@ from catalog.quantity import Message, Quantity, noop
 from catalog.specs import AcceleratorSpec
 from configurator.workload import RateService, RateTraining
 from quotes.sizing.assumptions import Assumptions
+from quotes.sizing.portions import whole_of
 from quotes.sizing.rates import jobs, needs, options
 from quotes.sizing.rates.devices import Device, device_of
 from quotes.sizing.rates.effects import SHARES, bound_by, features_of_device, summed
@@ -56,7 +57,7 @@ def explain_rates(
 def _rate_figure(
     model: RateModel, situation: Situation, rate: Estimate, accelerator: AcceleratorSpec, rates: RateTable
 ) -> Figure:
-    device = device_of(accelerator)
+    device, part = device_of(accelerator), whole_of(accelerator)[1]
     tensor_share, bandwidth_share = SHARES[bound_by(situation.family)]
     inputs = [
         _input(noop("tensor rate"), device.tensor_rate(situation.precision) or 0, "TFLOPS", "catalog"),
@@ -82,6 +83,8 @@ def _rate_figure(
             source="measured rows",
         ),
     ]
+    if part < 1:
+        inputs.append(_input(noop("part of the accelerator to count on"), part, "", "assumption"))
     if model.training_costs and situation is model.train:
         inputs.append(
             _input(
@@ -93,11 +96,20 @@ def _rate_figure(
         )
     return Figure(
         key="rate_per_gpu",
-        label=Message.of(noop("Rate of one accelerator, {model}"), model=model.name),
+        label=Message.of(
+            noop("Rate of one part of an accelerator, {model}")
+            if part < 1
+            else noop("Rate of one accelerator, {model}"),
+            model=model.name,
+        ),
         value=Quantity(value=rate.value, unit=model.unit, digits=2),
         low=rate.low,
         high=rate.high,
         formula=noop(
+            "measured_level × (tensor_rate / reference)^share × (bandwidth / reference)^share × measured_ratio × part"
+        )
+        if part < 1
+        else noop(
             "measured_level × (tensor_rate / reference)^share × (bandwidth / reference)^share × measured_ratio"
         ),
         inputs=tuple(inputs),

@@ -7,6 +7,7 @@ from catalog.quantity import Message, Quantity, noop
 from catalog.specs import AcceleratorSpec, FormFactor
 from configurator.workload import Domain, RateService, RateTraining
 from quotes.sizing.assumptions import Assumptions
+from quotes.sizing.portions import whole_of
 from quotes.sizing.rates.offered import BY_NAME, MODELS, RateModel
 from quotes.sizing.rates.table import RateTable
 from quotes.sizing.results import Estimate, MemoryBreakdown, Refusal, Verdict
@@ -119,6 +120,21 @@ def out_of_place(
         Message.of(noop("You want to compute beside the cameras; it does not fit in an edge box.")),
         Message.of(noop("Possible in a server room, with a network to the cameras.")),
     )
+
+
+def undivided(
+    service: RateService, model: RateModel, accelerator: AcceleratorSpec, assumptions: Assumptions
+) -> Refusal | None:
+    """Why the model does not run on a part of an accelerator."""
+    if (
+        whole_of(accelerator)[0] is accelerator
+        or decode_limit(service, model, accelerator, assumptions) is None
+    ):
+        return None
+    text = noop(
+        "It decodes images or video beside the model, which the parts of an accelerator do not divide."
+    )
+    return refusal(accelerator, service.name, "server", Message.of(text))
 
 
 def decode_limit(

@@ -11,6 +11,7 @@ from catalog.quantity import Message, Quantity, noop
 from catalog.specs import AcceleratorSpec
 from configurator.workload import RateService, RateTraining
 from quotes.sizing.assumptions import Assumptions
+from quotes.sizing.portions import whole_of
 from quotes.sizing.rates import needs
 from quotes.sizing.rates.devices import device_of
 from quotes.sizing.rates.effects import bound_by
@@ -63,8 +64,10 @@ def _serve(
     demand_factors: Sequence[float],
 ) -> tuple[LoadOption, ...] | Refusal:
     memory = needs.memory_of(model.memory_gb, accelerator, assumptions)
-    refused = needs.out_of_place(service, accelerator, assumptions) or needs.unfit(
-        service, accelerator, model.memory_gb, memory
+    refused = (
+        needs.out_of_place(service, accelerator, assumptions)
+        or needs.unfit(service, accelerator, model.memory_gb, memory)
+        or needs.undivided(service, model, accelerator, assumptions)
     )
     if refused:
         return refused
@@ -81,9 +84,8 @@ def _serve(
             count = Quantity(value=ACCELERATORS_MAX, unit="GPUs", digits=1)
             text = Message.of(noop("It would take more than {count}."), count=count)
             return refusal(accelerator, service.name, "speed", text)
-        found.setdefault(
-            working, _serving(service, model, accelerator, assumptions, rate, limit, memory, working)
-        )
+        if working not in found:
+            found[working] = _serving(service, model, accelerator, assumptions, rate, limit, memory, working)
     return tuple(found.values())
 
 
@@ -117,7 +119,9 @@ def rate_on(
     if log.spread > SPREAD_MAX:
         text = noop("No measurement is near enough to promise a rate.")
         return refusal(accelerator, load, "speed", Message.of(text))
-    return rates.estimate(base, device, log, with_evidence=with_evidence)
+    rate = rates.estimate(base, device, log, with_evidence=with_evidence)
+    share = whole_of(accelerator)[1]
+    return rate if share == 1 else needs.scaled(rate, share)
 
 
 def carried(

@@ -14,6 +14,7 @@ from catalog.quantity import Message, Quantity, noop
 from catalog.specs import AcceleratorSpec, ModelArchitecture
 from configurator.workload import LanguageService
 from quotes.sizing.assumptions import Assumptions
+from quotes.sizing.portions import PartSpec
 from quotes.sizing.results import (
     EngineSettings,
     Estimate,
@@ -46,6 +47,7 @@ from quotes.sizing.serving.refusals import (
     memory_refusal,
     missing_refusal,
     no_server_refusal,
+    part_refusal,
     speed_refusal,
     unmeasured_refusal,
 )
@@ -95,6 +97,8 @@ def serving_options(
             answers[sku] = tuple(options[number])
         elif mine := _rows_of(search, number):
             answers[sku] = speed_refusal(accelerators[number], service, targets, _shortfall(search, mine))
+        elif isinstance(accelerators[number], PartSpec):
+            answers[sku] = part_refusal(accelerators[number], service)
         else:
             answers[sku] = memory_refusal(accelerators[number], service, arch, number, found, memory, fits)
     return {one.sku: answers[one.sku] for one in accelerators}

@@ -159,6 +159,17 @@ def _memory_change(
     return Message.of(noop("Needs a GPU with more memory, or a smaller model."))
 
 
+def part_refusal(accelerator: AcceleratorSpec, service: LanguageService) -> Refusal:
+    """A part of an accelerator is too small; whether the whole would do is another question."""
+    return Refusal(
+        subject=accelerator.sku,
+        subject_name=accelerator.name,
+        stage="memory",
+        load=service.name,
+        reason=Message.of(noop("It does not fit in the memory of a part of an accelerator.")),
+    )
+
+
 def speed_refusal(
     accelerator: AcceleratorSpec, service: LanguageService, targets: "Targets", short: Shortfall
 ) -> Refusal:
