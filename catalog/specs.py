@@ -104,7 +104,7 @@ class AcceleratorSpec(Item):
     slots_wide: int | None = None
     cooling: frozenset[Literal["air", "liquid"]] = frozenset({"air"})
     mig_count: int | None = None  # most instances that the card itself can be divided into
-    mig_profiles: frozenset[str] = frozenset()  # "2g.35gb": of mig_count parts 2, with so much memory; the whole not
+    mig_profiles: frozenset[str] = frozenset()  # "2g.35gb": two of those parts; without the whole card
     confidential_computing: bool | None = None
     nvdec_count: int | None = None
     software_stack: frozenset[str] = frozenset()  # "cuda", "rocm", "gaudi", …
