@@ -67,7 +67,8 @@ def leading(ways: tuple[PlacedWay, ...], workload: Workload) -> str:
         return "own"
     if wish in {"hybrid", "cheapest"}:
         return ways[0].key
-    return wish if any(way.key == wish for way in ways) else "own"
+    rented = {"cloud", "as_needed"} if wish == "cloud" else {wish}
+    return next((way.key for way in ways if way.key in rented), "own")
 
 
 # ── the ways ────────────────────────────────────────────────────────────────────────────────────────────────────
@@ -102,13 +103,15 @@ def _all_rented(money: Economics) -> PlacedWay:
 
 
 def _peaks(candidate: Candidate, money: Economics) -> list[PlacedWay]:
-    """The base at home and the peaks rented, where that is neither everything nor nothing."""
+    """The cheapest mix of owning and renting by the hour of need, unless that is to own everything."""
     choices, owned = money.hybrid_choices, money.hybrid_gpus_owned
-    if not choices or not owned or owned >= choices[-1].gpus_owned:
+    if not choices or owned is None or owned >= choices[-1].gpus_owned:
         return []
     months = 12 * money.horizon_years
     chosen = next(choice for choice in choices if choice.gpus_owned == owned)
     own, rent = (cents(Decimal(repr(amount * months))) for amount in (chosen.own_eur, chosen.rent_eur))
+    if not owned:
+        return _as_needed(money, rent)
     share = Decimal(owned) / candidate.system.accelerators
     return [
         PlacedWay(
@@ -123,6 +126,33 @@ def _peaks(candidate: Candidate, money: Economics) -> list[PlacedWay]:
                 all=candidate.system.accelerators,
                 name=candidate.accelerator_name,
                 total=_eur(own + rent),
+                years=_years(money.horizon_years),
+            ),
+        )
+    ]
+
+
+def _as_needed(money: Economics, rent_eur: Decimal) -> list[PlacedWay]:
+    """Nothing owned, and in each hour only what that hour needs; told where it is cheaper than always the peak's."""
+    cloud, total = money.cloud, money.cloud_total_eur
+    if cloud is None or total is None or rent_eur >= total:
+        return []
+    return [
+        PlacedWay(
+            key="as_needed",
+            label=Message.of(noop("All in the cloud, as many as each hour needs")),
+            purchase_eur=Decimal(0),
+            own_eur=Decimal(0),
+            rent_eur=rent_eur,
+            sentence=Message.of(
+                noop(
+                    "Rent up to {count} × {accelerator} at {provider}, {region}, by need: about {total} in {years}."
+                ),
+                count=cloud.instances,
+                accelerator=cloud.accelerator,
+                provider=cloud.provider,
+                region=cloud.region,
+                total=_eur(rent_eur),
                 years=_years(money.horizon_years),
             ),
         )

@@ -454,7 +454,7 @@ class OwnedShare(Frozen):
 class PlacedWay(Frozen):
     """The whole work, done at home, in the cloud, or divided. Euro over the horizon."""
 
-    key: Literal["own", "cloud", "peaks", "jobs_out", "services_out"]
+    key: Literal["own", "cloud", "as_needed", "peaks", "jobs_out", "services_out"]
     label: Message
     purchase_eur: Decimal  # of what is owned
     own_eur: Decimal  # what is owned, running cost included and residual value deducted

@@ -64,6 +64,14 @@ def test_the_best_mix_is_never_dearer_than_owning_or_renting_all(name: str) -> N
     assert totals["cloud"] == system.economics.cloud_total_eur
 
 
+def test_no_mix_of_owning_and_renting_is_cheaper_than_the_first_way() -> None:
+    for name in ("municipality", "software-house"):
+        system = sized(workload(name))
+        months = 12 * system.economics.horizon_years
+        cheapest = min(choice.total_eur for choice in system.economics.hybrid_choices) * months
+        assert float(system.placements[0].total_eur) <= cheapest + 0.01
+
+
 @pytest.mark.parametrize("name", BOTH)
 def test_training_and_serving_may_be_in_different_places(name: str) -> None:
     system = sized(workload(name))
@@ -95,7 +103,8 @@ def test_without_leave_nothing_leaves() -> None:
 )
 def test_a_proposal_leads_with_what_the_customer_prefers(name: str, preference: str) -> None:
     system = sized(workload(name, preference))
-    wished = {"own": "own", "cloud": "cloud"}.get(preference, system.placements[0].key)
+    rented = next(way.key for way in system.placements if way.key in {"cloud", "as_needed"})
+    wished = {"own": "own", "cloud": rented}.get(preference, system.placements[0].key)
     assert system.leads_with == wished
     assert (system.leading_way is None) is (wished == "own")
     assert "own" in keys(system), "the own system stays on the page"
