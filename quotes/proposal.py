@@ -54,9 +54,8 @@ def propose(
     rest: Workload | None = workload
     if existing and workload.count_existing:
         rest, counted = rest_of(workload, catalog, assumptions, knowledge)
-        existing = settled(existing, counted).model_copy(
-            update={"counted": True, "carries_all": rest is None}
-        )
+        existing = settled(existing, counted, counted=True)
+        existing = existing.model_copy(update={"carries_all": rest is None})
     if rest is None:
         sizing = Sizing(workload=workload, catalog_version=catalog.version, calculated_on=on)
     else:

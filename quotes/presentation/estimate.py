@@ -14,6 +14,9 @@ from quotes.sizing.results import SizedSystem
 def estimate_panel(assessment: Assessment, proposal: Proposal | None) -> dict[str, Any]:
     """Template context of the living estimate; `chosen` is None when there is none, and `explanation` says why."""
     chosen = proposal.recommended if proposal else None
+    if proposal and proposal.existing and proposal.existing.carries_all:
+        text = _("Your own machines carry everything that you ask.")
+        return {"chosen": None, "headline": _("Nothing to buy"), "explanation": text}
     if proposal is None or chosen is None:
         return {"chosen": None, **_nothing_yet(assessment)}
     return {"chosen": chosen, **_estimate(chosen, proposal), "assumed": _plain_assumptions(assessment)}

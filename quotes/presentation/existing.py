@@ -30,8 +30,6 @@ MARKS = {
 }
 """Kinds of badges, which have their fixed colours."""
 CARRIES = {
-    Carried.WHOLE: gettext_lazy("all of it"),
-    Carried.PART: gettext_lazy("a part"),
     Carried.NONE: gettext_lazy("nothing"),
     Carried.UNKNOWN: gettext_lazy("unknown"),
 }
@@ -41,7 +39,7 @@ class LoadRow(NamedTuple):
     """One service or job on one machine."""
 
     name: str
-    carries: str
+    carries: str  # in a word, where the message gives only the reason
     message: Message
     change: Message | None
     speeds: tuple[Speed, ...]
@@ -114,7 +112,9 @@ def _machine(machine: MachineReport) -> Machine:
 
 def _load(load: MachineLoad) -> LoadRow:
     shown = tuple(speeds(load.option)) if load.option and load.option.kind == "serving" else ()
-    return LoadRow(load_title(load.load), str(CARRIES[load.carried]), load.message, load.change, shown)
+    return LoadRow(
+        load_title(load.load), str(CARRIES.get(load.carried, "")), load.message, load.change, shown
+    )
 
 
 def gpus_in_words(groups: Sequence[GpuGroup]) -> str:

@@ -70,6 +70,8 @@ def test_enough_already(plan: Draft) -> None:
     )
     assert "Your own machines carry everything that you ask. There is nothing to buy." in page
     assert "No system in the catalog" not in page
+    estimate = Client().post(reverse("quotes:estimate", args=[plan.token]))
+    assert "Niets te kopen" in estimate.content.decode() or "Nothing to buy" in estimate.content.decode()
 
 
 @pytest.mark.django_db

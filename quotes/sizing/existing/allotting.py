@@ -21,14 +21,15 @@ def allot(parts: Sequence[Service | Job], machines: Sequence[MachineReport]) -> 
     return tuple(allotted)
 
 
-def settled(report: ExistingReport, allotted: Sequence[Allotted]) -> ExistingReport:
-    """`report` with every machine kept for what was allotted to it; what is over is a spare."""
+def settled(report: ExistingReport, allotted: Sequence[Allotted], *, counted: bool = False) -> ExistingReport:
+    """`report` with every machine kept for what was allotted to it; what is over is a spare. `counted`: allotted at the
+    largest demand, so that the new system leaves it out."""
     found = {one.machine: one for one in allotted}
     done = {one.load: sum(each.fraction for each in allotted if each.load == one.load) for one in allotted}
     machines = []
     for machine in report.machines:
         if machine.number in found:
-            update = {"use": Use.REUSE, "reason": _kept(found[machine.number])}
+            update = {"use": Use.REUSE, "reason": _kept(found[machine.number], counted=counted)}
         elif machine.use is Use.REUSE:
             spare = any(load.fraction and done.get(load.load, 0) > 1 - 1e-9 for load in machine.loads)
             text = noop("Others carry this work already: a spare, for tests or for growth.") if spare else noop(
@@ -38,14 +39,19 @@ def settled(report: ExistingReport, allotted: Sequence[Allotted]) -> ExistingRep
         else:
             update = {}
         machines.append(machine.model_copy(update=update))
-    return report.model_copy(update={"machines": tuple(machines), "allotted": tuple(allotted)})
+    return report.model_copy(
+        update={"machines": tuple(machines), "allotted": tuple(allotted), "counted": counted}
+    )
 
 
-def _kept(one: Allotted) -> Message:
+def _kept(one: Allotted, *, counted: bool) -> Message:
     if one.fraction >= 1:
         return Message.of(noop("It carries all of {load}."), load=one.load)
     share = Quantity(value=min(99.0, one.fraction * 100), unit="%", digits=2)
-    return Message.of(noop("It carries {share} of {load}, beside others."), share=share, load=one.load)
+    text = noop("At the largest load it carries {share} of {load}.") if counted else noop(
+        "It carries {share} of {load}, beside others."
+    )  # fmt: skip
+    return Message.of(text, share=share, load=one.load)
 
 
 def _spread(load: str, free: Sequence[MachineReport]) -> list[Allotted]:
