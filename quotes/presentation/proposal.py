@@ -17,10 +17,11 @@ from quotes.documents.launch import shown
 from quotes.launch import launch_plan
 from quotes.presentation.existing import existing_page
 from quotes.presentation.facts import Speed, columns, payback, speeds
+from quotes.presentation.limits import alternatives
 from quotes.presentation.names import COSTS, STAGES, cost_name, group_name, stage_name, tier_name
 from quotes.presentation.outlook import outlook_page
 from quotes.presentation.placement import placement_page, runs_on
-from quotes.presentation.room import READER, alternatives, room_page
+from quotes.presentation.room import READER, room_page
 from quotes.presentation.ways import ways
 from quotes.pricing.lines import PricedLine, PricedSystem
 from quotes.proposal import Proposal

@@ -232,9 +232,10 @@ def test_what_the_reader_must_know_of_the_site(site: Site, says: str) -> None:
 def test_figures_unfold_to_the_numbers_they_explain() -> None:
     system = cluster(Site(feed_amps=63))
     figures = {figure.key: figure for figure in system.figures}
-    assert set(figures) == {"server_power", "power", "heat", "amps", "racks", "fabric_switches"}
+    assert set(figures) == {"server_power", "power", "heat", "air", "amps", "racks", "fabric_switches"}
     assert figures["power"].value.value == pytest.approx(system.power.wall_w / 1000)
     assert figures["amps"].value.value == pytest.approx(system.amps_per_phase)
+    assert figures["air"].value.value == system.room.airflow_m3_h
     assert figures["heat"].value.value == pytest.approx(system.power.heat_btu_h)
     inputs = {item.name.text: item.value.value for item in figures["power"].inputs}
     parts = ("cluster network", "other networks and management", "storage", "pumps and fans of the racks")

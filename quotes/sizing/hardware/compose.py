@@ -20,7 +20,8 @@ from quotes.sizing.hardware.parts import Parts, parts_of
 from quotes.sizing.hardware.room import amps_per_phase, placements, room_needs
 from quotes.sizing.hardware.storage import storage_result
 from quotes.sizing.hardware.system import SystemPlan, SystemRecipe, Wish, plan_system
-from quotes.sizing.hardware.system_report import system_figures, system_findings
+from quotes.sizing.hardware.system_findings import system_findings
+from quotes.sizing.hardware.system_report import system_figures
 from quotes.sizing.results import LoadOption, Power, Refusal, SystemBuild
 
 __all__ = [
@@ -117,6 +118,7 @@ def _written_out(
     nvme_tb = plan.nodes * plan.node.recipe.drives * getattr(drive, "capacity_gb", 0) / 1000
     storage = storage_result(plan.need, plan.store, nvme_tb)
     racks = placements(plan, workload.site, assumptions)
+    room = room_needs(plan, racks, workload.site, assumptions)
     return SystemBuild(
         accelerator=plan.node.accelerator.sku if plan.node.accelerator else None,
         accelerators=plan.nodes * plan.node.gpus,
@@ -140,11 +142,11 @@ def _written_out(
             *node.findings,
             *system_findings(plan, loads, workload, racks, parts, assumptions),
         ),
-        figures=system_figures(plan, workload, storage, racks, assumptions),
+        figures=system_figures(plan, workload, storage, racks, room, assumptions),
         lead_time_weeks=weeks,
         lead_time_line=slowest,
         lead_time_article=_article(lines, slowest, parts),
-        room=room_needs(plan, racks, workload.site, assumptions),
+        room=room,
     )
 
 
