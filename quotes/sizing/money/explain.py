@@ -6,6 +6,7 @@ from catalog.quantity import Message, Quantity, noop
 from configurator.workload import Workload
 from quotes.sizing.assumptions import Assumptions
 from quotes.sizing.money.hybrid import Split
+from quotes.sizing.money.inputs import assumed, euros, given, given_or_assumed
 from quotes.sizing.money.renting import Rented, busy_hours_key
 from quotes.sizing.money.running_costs import (
     administered_nodes,
@@ -56,15 +57,15 @@ def _energy_figure(
     contract = assumptions.electricity_contract_eur_per_kwh
     prices = (
         (
-            _assumed(noop("contract price"), contract, "EUR/kWh", "electricity_contract_eur_per_kwh"),
-            _assumed(
+            assumed(noop("contract price"), contract, "EUR/kWh", "electricity_contract_eur_per_kwh"),
+            assumed(
                 noop("use of the site before"),
                 assumptions.site_use_mwh_per_year,
                 "MWh",
                 "site_use_mwh_per_year",
             ),
             *(
-                _assumed(name, getattr(assumptions, key), "EUR/kWh", key)
+                assumed(name, getattr(assumptions, key), "EUR/kWh", key)
                 for name, key in (
                     (noop("energy tax to 10 MWh"), "energy_tax_to_10_mwh_eur"),
                     (noop("energy tax to 50 MWh"), "energy_tax_to_50_mwh_eur"),
@@ -72,11 +73,11 @@ def _energy_figure(
                     (noop("energy tax above 10 GWh"), "energy_tax_above_10_gwh_eur"),
                 )
             ),
-            _input(noop("energy tax on average"), price - contract, "EUR/kWh", "computed"),
+            given(noop("energy tax on average"), price - contract, "EUR/kWh", "computed"),
         )
         if contract
         else (
-            _input_or_assumed(
+            given_or_assumed(
                 noop("price of electricity"), price, "EUR/kWh", answered, "electricity_eur_per_kwh"
             ),
         )
@@ -84,14 +85,14 @@ def _energy_figure(
     return Figure(
         key="energy_eur_per_year",
         label=Message.of(noop("Energy a year")),
-        value=_money(yearly["energy"]),
+        value=euros(yearly["energy"]),
         formula=noop("power × load_factor × 8760 h × PUE × (contract_price + energy_tax)")
         if contract
         else noop("power × load_factor × 8760 h × PUE × price"),
         inputs=(
-            _input(noop("power at the wall"), wall_w / 1000, "kW", "catalog"),
-            _assumed(noop("load factor"), assumptions.load_factor_fraction, "", "load_factor_fraction"),
-            _input_or_assumed(
+            given(noop("power at the wall"), wall_w / 1000, "kW", "catalog"),
+            assumed(noop("load factor"), assumptions.load_factor_fraction, "", "load_factor_fraction"),
+            given_or_assumed(
                 noop("PUE"), pue(workload, assumptions), "", workload.site.pue is not None, pue_key(workload)
             ),
             *prices,
@@ -106,18 +107,18 @@ def _administration_figure(
     return Figure(
         key="administration_eur_per_year",
         label=Message.of(noop("Administration a year")),
-        value=_money(yearly["administration"]),
+        value=euros(yearly["administration"]),
         formula=noop("(base + servers × hours_each) × 12 × price_per_hour"),
         inputs=(
-            _assumed(noop("base, hours a month"), getattr(assumptions, key), "h", key),
-            _input(noop("servers beside the base"), administered_nodes(candidate), "", "sizing"),
-            _assumed(
+            assumed(noop("base, hours a month"), getattr(assumptions, key), "h", key),
+            given(noop("servers beside the base"), administered_nodes(candidate), "", "sizing"),
+            assumed(
                 noop("hours each a month"),
                 assumptions.administration_extra_h_per_node,
                 "h",
                 "administration_extra_h_per_node",
             ),
-            _assumed(
+            assumed(
                 noop("price an hour"),
                 assumptions.administration_eur_per_h,
                 "EUR",
@@ -131,13 +132,13 @@ def _upkeep_figures(
     candidate: Candidate, workload: Workload, assumptions: Assumptions, yearly: Mapping[str, float]
 ) -> Iterator[Figure]:
     """What else it costs a year to keep the system: only what is not zero."""
-    price = _input(noop("purchase"), float(candidate.price_eur), "EUR", "bill of materials")
+    price = given(noop("purchase"), float(candidate.price_eur), "EUR", "bill of materials")
     yield _yearly(
         "spares",
         noop("Spare parts a year"),
         noop("purchase × share"),
         yearly,
-        (price, _assumed(noop("share a year"), assumptions.spares_pct_per_year, "%", "spares_pct_per_year")),
+        (price, assumed(noop("share a year"), assumptions.spares_pct_per_year, "%", "spares_pct_per_year")),
     )
     if "housing" in yearly:
         key, kw = housing_key(workload), candidate.system.power.provision_w / 1000
@@ -147,8 +148,8 @@ def _upkeep_figures(
             noop("power × 12 × price_per_kW_and_month"),
             yearly,
             (
-                _input(noop("power to provide"), kw, "kW", "catalog"),
-                _assumed(noop("price of a kW a month"), getattr(assumptions, key), "EUR", key),
+                given(noop("power to provide"), kw, "kW", "catalog"),
+                assumed(noop("price of a kW a month"), getattr(assumptions, key), "EUR", key),
             ),
         )
     if "support" in yearly:
@@ -159,9 +160,9 @@ def _upkeep_figures(
             noop("contract / years_included × (years − years_included) / years"),
             yearly,
             (
-                _input(noop("support contract"), support_contract_eur(candidate), "EUR", "bill of materials"),
-                _assumed(noop("years included"), years, "years", "support_included_years"),
-                _input(noop("years"), workload.growth.horizon_years, "", "answer"),
+                given(noop("support contract"), support_contract_eur(candidate), "EUR", "bill of materials"),
+                assumed(noop("years included"), years, "years", "support_included_years"),
+                given(noop("years"), workload.growth.horizon_years, "", "answer"),
             ),
         )
     if "coolant" in yearly:
@@ -172,8 +173,8 @@ def _upkeep_figures(
             noop("racks × price_each"),
             yearly,
             (
-                _input(noop("liquid-cooled racks"), liquid_racks(candidate), "", "sizing"),
-                _assumed(noop("price each a year"), each, "EUR", "coolant_eur_per_rack_year"),
+                given(noop("liquid-cooled racks"), liquid_racks(candidate), "", "sizing"),
+                assumed(noop("price each a year"), each, "EUR", "coolant_eur_per_rack_year"),
             ),
         )
     if "capital" in yearly:
@@ -185,8 +186,8 @@ def _upkeep_figures(
             yearly,
             (
                 price,
-                _assumed(noop("residual value"), assumptions.residual_pct, "%", "residual_pct"),
-                _assumed(noop("rate"), rate, "%", "capital_pct_per_year"),
+                assumed(noop("residual value"), assumptions.residual_pct, "%", "residual_pct"),
+                assumed(noop("rate"), rate, "%", "capital_pct_per_year"),
             ),
         )
 
@@ -197,7 +198,7 @@ def _yearly(
     return Figure(
         key=f"{kind}_eur_per_year",
         label=Message.of(label),
-        value=_money(yearly[kind]),
+        value=euros(yearly[kind]),
         formula=formula,
         inputs=inputs,
     )
@@ -211,45 +212,45 @@ def _total_figure(
     return Figure(
         key="own_total_eur",
         label=Message.of(noop("Owning, over the years")),
-        value=_money(price + sum(yearly.values()) * years - residual),
+        value=euros(price + sum(yearly.values()) * years - residual),
         formula=noop("purchase + running_cost × years − residual_value"),
         inputs=(
-            _input(noop("purchase"), price, "EUR", "bill of materials"),
-            _input(noop("running cost a year"), sum(yearly.values()), "EUR", "above"),
-            _input(noop("years"), years, "", "answer"),
-            _assumed(noop("residual value"), assumptions.residual_pct, "%", "residual_pct"),
+            given(noop("purchase"), price, "EUR", "bill of materials"),
+            given(noop("running cost a year"), sum(yearly.values()), "EUR", "above"),
+            given(noop("years"), years, "", "answer"),
+            assumed(noop("residual value"), assumptions.residual_pct, "%", "residual_pct"),
         ),
     )
 
 
 def _rent_figure(rent: Rented, workload: Workload, assumptions: Assumptions) -> Figure:
     """What a month costs, or the single run where nothing goes on after it."""
-    price = _input(noop("price an hour"), rent.hourly_eur, "EUR", rent.offer.provenance.source)
-    count = _input(noop("instances"), rent.instances, "", "sizing on the rented accelerator")
+    price = given(noop("price an hour"), rent.hourly_eur, "EUR", rent.offer.provenance.source)
+    count = given(noop("instances"), rent.instances, "", "sizing on the rented accelerator")
     if not rent.hours_per_month:
         return Figure(
             key="cloud_eur_once",
             label=Message.of(noop("The same work in the cloud, once")),
-            value=_money(rent.once_eur),
+            value=euros(rent.once_eur),
             formula=noop("instances × hours × price_per_hour + storage"),
-            inputs=(count, _input(noop("hours of the run"), rent.once_hours, "h", "sizing"), price),
+            inputs=(count, given(noop("hours of the run"), rent.once_hours, "h", "sizing"), price),
         )
     return Figure(
         key="cloud_eur_per_month",
         label=Message.of(noop("The same work in the cloud, a month")),
-        value=_money(rent.monthly_eur),
+        value=euros(rent.monthly_eur),
         formula=noop("instances × hours × price_per_hour + administration + storage_and_transfer"),
         inputs=(
             count,
-            _input(noop("hours a month"), rent.hours_per_month, "h", "load profile"),
+            given(noop("hours a month"), rent.hours_per_month, "h", "load profile"),
             *(
-                _assumed(noop("busy hours a week"), getattr(assumptions, key), "h", key)
+                assumed(noop("busy hours a week"), getattr(assumptions, key), "h", key)
                 for key in sorted({busy_hours_key(service) for service in workload.services} - {""})
             ),
             price,
-            _input(noop("storage and transfer a month"), rent.storage_eur_month, "EUR", "above"),
-            _assumed(noop("hours in a month"), assumptions.hours_per_month, "h", "hours_per_month"),
-            _assumed(
+            given(noop("storage and transfer a month"), rent.storage_eur_month, "EUR", "above"),
+            assumed(noop("hours in a month"), assumptions.hours_per_month, "h", "hours_per_month"),
+            assumed(
                 noop("administration"),
                 assumptions.cloud_administration_h_per_month,
                 "h",
@@ -262,7 +263,7 @@ def _rent_figure(rent: Rented, workload: Workload, assumptions: Assumptions) -> 
 
 def _cloud_data(assumptions: Assumptions) -> tuple[Input, ...]:
     return tuple(
-        _assumed(name, getattr(assumptions, key), unit, key)
+        assumed(name, getattr(assumptions, key), unit, key)
         for name, unit, key in (
             (noop("storage a TB and month"), "EUR", "cloud_storage_eur_per_tb_month"),
             (noop("data that leaves a month"), "TB", "cloud_egress_tb_per_month"),
@@ -280,18 +281,18 @@ def _even_figure(
         value=Quantity(value=even, unit="months", digits=2),
         formula=noop("(purchase − cloud_once) / (cloud_a_month − running_cost_a_month)"),
         inputs=(
-            _input(noop("purchase"), float(candidate.price_eur), "EUR", "bill of materials"),
-            _input(noop("cloud, once"), rent.once_eur, "EUR", "above"),
-            _input(noop("cloud a month"), rent.monthly_eur, "EUR", "above"),
-            _input(noop("running cost a month"), sum(yearly.values()) / 12, "EUR", "above"),
-            _assumed(noop("band of the use"), assumptions.utilisation_band_pct, "%", "utilisation_band_pct"),
-            _assumed(
+            given(noop("purchase"), float(candidate.price_eur), "EUR", "bill of materials"),
+            given(noop("cloud, once"), rent.once_eur, "EUR", "above"),
+            given(noop("cloud a month"), rent.monthly_eur, "EUR", "above"),
+            given(noop("running cost a month"), sum(yearly.values()) / 12, "EUR", "above"),
+            assumed(noop("band of the use"), assumptions.utilisation_band_pct, "%", "utilisation_band_pct"),
+            assumed(
                 noop("band of the cloud price"),
                 assumptions.cloud_price_band_pct,
                 "%",
                 "cloud_price_band_pct",
             ),
-            _assumed(
+            assumed(
                 noop("band of the electricity price"),
                 assumptions.electricity_band_pct,
                 "%",
@@ -305,32 +306,11 @@ def _hybrid_figure(split: Split) -> Figure:
     return Figure(
         key="hybrid_eur_per_month",
         label=Message.of(noop("Owning the base and renting the peaks, a month")),
-        value=_money(split.monthly_eur),
+        value=euros(split.monthly_eur),
         formula=noop("least over n of n × own_each + rented_hours(n) × price_per_hour"),
         inputs=(
-            _input(noop("replicas owned"), split.owned, "", "cheapest of all"),
-            _input(noop("replicas at the peak"), split.replicas, "", "sizing"),
-            _input(noop("rented replica hours a month"), split.rented_hours_per_month, "h", "load profile"),
+            given(noop("replicas owned"), split.owned, "", "cheapest of all"),
+            given(noop("replicas at the peak"), split.replicas, "", "sizing"),
+            given(noop("rented replica hours a month"), split.rented_hours_per_month, "h", "load profile"),
         ),
     )
-
-
-def _money(value: float) -> Quantity:
-    return Quantity(value=value, unit="EUR", digits=3)
-
-
-def _input(name: str, value: float, unit: str, source: str) -> Input:
-    return Input(name=Message.of(name), value=Quantity(value=value, unit=unit, digits=4), source=source)
-
-
-def _assumed(name: str, value: float, unit: str, key: str) -> Input:
-    return Input(
-        name=Message.of(name),
-        value=Quantity(value=value, unit=unit, digits=4),
-        source="assumption",
-        assumption=key,
-    )
-
-
-def _input_or_assumed(name: str, value: float, unit: str, answered: bool, key: str) -> Input:
-    return _input(name, value, unit, "answer") if answered else _assumed(name, value, unit, key)

@@ -2,10 +2,11 @@
 
 from collections.abc import Iterator, Sequence
 
-from catalog.quantity import Message, Quantity, noop
+from catalog.quantity import Message, noop
 from quotes.sizing.assumptions import Assumptions
+from quotes.sizing.money.inputs import assumed, euros, given
 from quotes.sizing.money.leasing import Leased
-from quotes.sizing.results import RentPlan, TokenCost
+from quotes.sizing.results import CloudAlternative, RentPlan, TokenCost
 from quotes.sizing.trace import Badge, Figure, Input
 
 LEASE_LABELS = {
@@ -31,13 +32,13 @@ def figures_of_ways(
         yield _lease_figure(lease, price_eur, months, assumptions)
     for plan in plans:
         if plan.cloud and plan.plan in PLAN_LABELS:
-            yield _plan_figure(plan, assumptions)
+            yield _plan_figure(plan.plan, plan.cloud, assumptions)
     if tokens:
         yield _token_figure(tokens, months, assumptions)
 
 
 def _lease_figure(lease: Leased, price_eur: float, months: int, assumptions: Assumptions) -> Figure:
-    purchase = _input(noop("purchase"), price_eur, "EUR", "bill of materials")
+    purchase = given(noop("purchase"), price_eur, "EUR", "bill of materials")
     operational = lease.kind == "operational"
     terms = (
         ((noop("share a month"), "%", "lease_operational_pct_per_month"),)
@@ -53,41 +54,37 @@ def _lease_figure(lease: Leased, price_eur: float, months: int, assumptions: Ass
     return Figure(
         key=f"lease_{lease.kind}_eur_per_month",
         label=Message.of(LEASE_LABELS[lease.kind]),
-        value=Quantity(value=lease.monthly_eur, unit="EUR", digits=3),
+        value=euros(lease.monthly_eur),
         formula=noop("purchase × share") if operational else formula,
         inputs=(
             purchase,
-            _input(noop("months"), months, "", "answer"),
-            *(_assumed(name, getattr(assumptions, key), unit, key) for name, unit, key in terms),
+            given(noop("months"), months, "", "answer"),
+            *(assumed(name, getattr(assumptions, key), unit, key) for name, unit, key in terms),
         ),
     )
 
 
-def _plan_figure(plan: RentPlan, assumptions: Assumptions) -> Figure:
-    cloud = plan.cloud
-    assert cloud is not None  # noqa: S101 — the caller has looked
+def _plan_figure(plan: str, cloud: CloudAlternative, assumptions: Assumptions) -> Figure:
     once_only = not cloud.hours_per_month
-    assumed: list[Input] = []
-    if plan.plan == "spot":
+    terms: list[Input] = []
+    if plan == "spot":
         useful = assumptions.spot_useful_fraction
-        assumed.append(_assumed(noop("share of the time that counts"), useful, "", "spot_useful_fraction"))
+        terms.append(assumed(noop("share of the time that counts"), useful, "", "spot_useful_fraction"))
     elif cloud.estimated:
-        key = f"cloud_{plan.plan}_discount_pct"
-        assumed.append(_assumed(noop("discount"), getattr(assumptions, key), "%", key))
+        key = f"cloud_{plan}_discount_pct"
+        terms.append(assumed(noop("discount"), getattr(assumptions, key), "%", key))
     return Figure(
-        key=f"cloud_{plan.plan}_eur",
-        label=Message.of(PLAN_LABELS[plan.plan])
-        if not once_only
-        else Message.of(noop("The run on spot, once")),
-        value=Quantity(value=float(cloud.once_eur if once_only else cloud.monthly_eur), unit="EUR", digits=3),
+        key=f"cloud_{plan}_eur",
+        label=Message.of(PLAN_LABELS[plan]) if not once_only else Message.of(noop("The run on spot, once")),
+        value=euros(float(cloud.once_eur if once_only else cloud.monthly_eur)),
         formula=noop("instances × hours × price_per_hour + administration + storage_and_transfer"),
         inputs=(
-            _input(noop("instances"), cloud.instances, "", "sizing on the rented accelerator"),
-            _input(
+            given(noop("instances"), cloud.instances, "", "sizing on the rented accelerator"),
+            given(
                 noop("hours"), cloud.once_hours if once_only else cloud.hours_per_month, "h", "load profile"
             ),
-            _input(noop("price an hour"), float(cloud.hourly_eur), "EUR", cloud.provider),
-            *assumed,
+            given(noop("price an hour"), float(cloud.hourly_eur), "EUR", cloud.provider),
+            *terms,
         ),
         badge=Badge.ESTIMATED if cloud.estimated else Badge.COMPUTED,
     )
@@ -96,13 +93,13 @@ def _plan_figure(plan: RentPlan, assumptions: Assumptions) -> Figure:
 def _token_figure(tokens: TokenCost, months: int, assumptions: Assumptions) -> Figure:
     priced = (
         (
-            _assumed(
+            assumed(
                 noop("a million in, elsewhere"),
                 assumptions.token_input_eur_per_million,
                 "EUR",
                 "token_input_eur_per_million",
             ),
-            _assumed(
+            assumed(
                 noop("a million out, elsewhere"),
                 assumptions.token_output_eur_per_million,
                 "EUR",
@@ -115,25 +112,12 @@ def _token_figure(tokens: TokenCost, months: int, assumptions: Assumptions) -> F
     return Figure(
         key="own_eur_per_million_tokens",
         label=Message.of(noop("A million tokens on the own system, at this use")),
-        value=Quantity(value=float(tokens.own_eur_per_m), unit="EUR", digits=3),
+        value=euros(float(tokens.own_eur_per_m)),
         formula=noop("own_total / ((millions_in + millions_out) × months)"),
         inputs=(
-            _input(noop("millions of tokens in a month"), tokens.input_m_month, "", "load profile"),
-            _input(noop("millions of tokens out a month"), tokens.output_m_month, "", "load profile"),
-            _input(noop("months"), months, "", "answer"),
+            given(noop("millions of tokens in a month"), tokens.input_m_month, "", "load profile"),
+            given(noop("millions of tokens out a month"), tokens.output_m_month, "", "load profile"),
+            given(noop("months"), months, "", "answer"),
             *priced,
         ),
-    )
-
-
-def _input(name: str, value: float, unit: str, source: str) -> Input:
-    return Input(name=Message.of(name), value=Quantity(value=value, unit=unit, digits=4), source=source)
-
-
-def _assumed(name: str, value: float, unit: str, key: str) -> Input:
-    return Input(
-        name=Message.of(name),
-        value=Quantity(value=value, unit=unit, digits=4),
-        source="assumption",
-        assumption=key,
     )
