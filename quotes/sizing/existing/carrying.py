@@ -19,6 +19,7 @@ from quotes.sizing.existing.results import Carried, MachineLoad
 from quotes.sizing.knowledge import Knowledge
 from quotes.sizing.loads import option_table
 from quotes.sizing.results import LoadOption, Refusal
+from quotes.sizing.serving.kernels import generation
 
 SHARES = (1 / 64, 1 / 16, 1 / 4, 1 / 2, 1.0)
 """Parts of the demand for which the engine is asked for arrangements; the best of them decides."""
@@ -93,10 +94,14 @@ class Bench:
             fitting = () if isinstance(answer, Refusal) else [one for one in answer if one.gpus <= gpus]
             if fitting:
                 option = min(fitting, key=lambda one: (one.gpus, -one.capacity_factor))
+                fraction = _of(smaller, part)
                 return MachineLoad(
-                    load=part.name, carried=Carried.PART, fraction=_of(smaller, part),
-                    message=_carries(part, option, _of(smaller, part)), option=option,
-                )  # fmt: skip
+                    load=part.name,
+                    carried=Carried.WHOLE if fraction >= 1 else Carried.PART,
+                    fraction=fraction,
+                    message=_carries(part, option, fraction),
+                    option=option,
+                )
             share *= CAUTION
         return _too_few(part, found, gpus)
 
@@ -216,7 +221,8 @@ def _refused(part: Service | Job, refusal: Refusal, accelerator: AcceleratorSpec
         text = noop("{name} does not compute in BF16, as we calculate language models. So we cannot say.")
         message = Message.of(text, name=accelerator.name)
         return MachineLoad(load=part.name, carried=Carried.UNKNOWN, message=message)
-    unknown = refusal.stage in NOT_KNOWN or (refusal.stage == "stack" and refusal.change is None)
+    unmeasured = isinstance(part, LanguageService) and generation(accelerator) is None
+    unknown = unmeasured or refusal.stage in NOT_KNOWN
     return MachineLoad(
         load=part.name,
         carried=Carried.UNKNOWN if unknown else Carried.NONE,

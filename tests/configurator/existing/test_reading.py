@@ -203,7 +203,7 @@ lines = st.sampled_from([line for paste in pastes.ALL.values() for line in paste
 odd = st.one_of(st.text(max_size=60), lines, st.from_regex(r"[|,: x0-9A-Z%/.!]{0,60}", fullmatch=True))
 
 
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=150, deadline=None)
 @given(parts=st.lists(odd, max_size=40), seed=st.integers(0, 2**16))
 def test_any_text_is_read_and_its_clean_copy_says_the_same(parts: list[str], seed: int) -> None:
     rng = random.Random(seed)
