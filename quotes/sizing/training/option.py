@@ -1,14 +1,12 @@
-"""From a chosen candidate to a load option: memory bar, host, findings; and the refusals with what would help."""
+"""From a chosen candidate to a load option: memory bar, host, findings."""
 
-from collections.abc import Sequence
 from typing import Literal, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from catalog.quantity import Message, Quantity, noop
-from catalog.specs import AcceleratorSpec, Availability
-from configurator.workload import Method
+from catalog.specs import AcceleratorSpec
 from quotes.sizing.assumptions import Assumptions
 from quotes.sizing.results import (
     Estimate,
@@ -16,7 +14,6 @@ from quotes.sizing.results import (
     Layout,
     LoadOption,
     MemoryBreakdown,
-    Refusal,
     Speed,
     TrainingRecipe,
     Verdict,
@@ -25,8 +22,8 @@ from quotes.sizing.trace import Badge, Finding, Severity
 from quotes.sizing.training.calibration import TrainingCalibration
 from quotes.sizing.training.goodput import goodput
 from quotes.sizing.training.hardware import TrainingGpu
-from quotes.sizing.training.layouts import RECOMPUTES, SHARDINGS, Grid, context_degrees
-from quotes.sizing.training.memory import GIB, OFFLOADS, Offload, TrainingMemory
+from quotes.sizing.training.layouts import RECOMPUTES, SHARDINGS, Grid
+from quotes.sizing.training.memory import GIB, OFFLOADS, Offload
 from quotes.sizing.training.plan import (
     FSDP,
     FULL,
@@ -38,7 +35,6 @@ from quotes.sizing.training.plan import (
     memory_of,
     memory_spread,
     shares_pool,
-    surrounded,
 )
 from quotes.sizing.training.speed import mfu_fraction
 
@@ -47,8 +43,6 @@ PINNED = 0.4  # share of host memory on top of the states: buffers that the GPUs
 HOST_BYTES_PER_PARAM = (
     25  # in mixed precision: 18, and 40 % for pinned buffers (DeepSpeed's estimator takes 50 %)
 )
-TRAINING_STACKS = frozenset({"cuda", "rocm", "gaudi", "tpu", "neuron"})
-LONG_SEQUENCE = 2048
 # Stages with several micro-batches under way fragment memory most: a published run of 59 GB ended so on an 80 GB card.
 PIPELINE_FREE = 1 / 3
 SAVED_AT_LEAST_H = (0.25, 4.0)  # nobody saves more often, or leaves more than half a working day unsaved
@@ -237,126 +231,3 @@ def _findings(plan: Plan, chosen: Chosen, precision: str, tight: bool) -> tuple[
         )
         found.append(Finding(severity=Severity.INFO, message=Message.of(text), about="memory"))
     return tuple(found)
-
-
-# ── who may not, and why not ────────────────────────────────────────────────────────────────────────────────────
-
-
-def admitted(
-    accelerator: AcceleratorSpec, node_gpus: int, plan: Plan, assumptions: Assumptions
-) -> TrainingGpu | Refusal:
-    """The accelerator as a training GPU, or why it cannot train at all."""
-    longest = plan.arch.max_context
-    if longest and plan.job.sequence_tokens > longest:
-        return _refusal(
-            accelerator, plan, "catalog",
-            Message.of(
-                noop("Sequences of {asked} tokens are longer than the model takes."),
-                asked=_tokens(plan.job.sequence_tokens),
-            ),
-            Message.of(noop("Possible with sequences of at most {most} tokens."), most=_tokens(longest)),
-        )  # fmt: skip
-    if accelerator.availability is Availability.EDGE:
-        text = noop("An edge module runs models; it does not train them.")
-        return _refusal(accelerator, plan, "stack", Message.of(text))
-    if accelerator.software_stack and not accelerator.software_stack & TRAINING_STACKS:
-        return _refusal(accelerator, plan, "stack", Message.of(noop("There is no training software for it.")))
-    gpu = surrounded(accelerator, node_gpus, assumptions)
-    if gpu is None:
-        text = noop("Its memory, bandwidth or 16-bit compute rate is not known, so training cannot be sized.")
-        return _refusal(accelerator, plan, "catalog", Message.of(text))
-    return gpu
-
-
-def refused_speed(plan: Plan, accelerator: AcceleratorSpec, gpus: int, hours: float | None) -> Refusal:
-    """Too slow at every size that was looked at; `hours` None when not even the largest could be in time."""
-    change = Message.of(noop("Possible with a later deadline, fewer tokens or a smaller model."))
-    if hours is None:
-        reason = Message.of(noop("It would take more than {count} GPUs to be ready in time."), count=gpus)
-        return _refusal(accelerator, plan, "speed", reason, change)
-    reason = Message.of(
-        noop("Even {count} GPUs need up to {hours}; there are {available}."),
-        count=gpus,
-        hours=Quantity(value=hours, unit="hours", digits=2),
-        available=Quantity(value=plan.available_h, unit="hours", digits=2),
-    )
-    return _refusal(accelerator, plan, "speed", reason, change)
-
-
-def refused_memory(
-    plan: Plan, accelerator: AcceleratorSpec, gpu: TrainingGpu, counts: Sequence[int], shift: float,
-    assumptions: Assumptions, calibration: TrainingCalibration,
-) -> Refusal:  # fmt: skip
-    """It does not fit on any of `counts` GPUs with everything recomputed: by how much, and what would help."""
-    gpus = np.array(counts, float)
-    one = np.ones(gpus.size)
-    # The sequence over as many GPUs as there are; the same sequences then reach more of them.
-    degrees = np.array(context_degrees(plan.job.sequence_tokens), float)
-    cp = np.array([degrees[(degrees <= count) & (count % degrees == 0)].max() for count in gpus])
-    sharding = np.where(gpus > 1, float(FSDP), float(SHARDINGS.index("none")))
-    layout = Grid(
-        np.zeros(gpus.size, int), gpus, one, one, gpus / cp, one, sharding, one, FULL * one, cp, 0 * one
-    )
-    memory = memory_of(plan, layout, calibration, "chunked")
-    needed = (
-        memory.device(calibration.memory_factors(STACK))
-        / GIB
-        * memory_spread(memory, shift, calibration, known=plan.arch.standard_structure).high
-    )
-    # More GPUs than sequences in a step have nothing to do.
-    sequences = plan.step_tokens / plan.job.sequence_tokens
-    chosen = int(np.flatnonzero(gpus / cp <= sequences)[-1]) if np.any(gpus / cp <= sequences) else 0
-    usable = gpu.memory_gib * (1 - assumptions.training_memory_reserve_fraction)
-    reason = Message.of(
-        noop("The job needs about {needed} per GPU even spread over {count}; the card offers {available}."),
-        needed=Quantity(value=float(needed[chosen]), unit="GiB", digits=3),
-        count=counts[chosen],
-        available=Quantity(value=usable, unit="GiB", digits=3),
-    )
-    enough = np.flatnonzero(needed <= usable)
-    if enough.size and needed[chosen] > usable:
-        text = noop(
-            "Possible with {count} sequences per optimiser step, so that more GPUs share the training states."
-        )
-        change = Message.of(text, count=counts[int(enough[0])])
-    else:
-        change = _saving(plan, memory, chosen)
-    return _refusal(accelerator, plan, "memory", reason, change)
-
-
-def _saving(plan: Plan, memory: TrainingMemory, index: int) -> Message:
-    """The change that saves most; it depends on what takes the memory of that entry."""
-    job = plan.job
-    states = float((memory.weights + memory.gradients + memory.optimizer)[index])
-    working, gathered = float((memory.activations + memory.logits)[index]), float(memory.gathered[index])
-    if working >= max(states, gathered) and job.sequence_tokens >= LONG_SEQUENCE:
-        text = noop("Less is needed with shorter sequences.")
-    elif gathered >= max(states, working) and not plan.frozen:
-        text = noop("Less is needed on GPUs with a fast link, over which one layer can be split.")
-    elif job.method is Method.QLORA:
-        text = noop("Possible with a smaller model or a larger GPU.")
-    elif job.method is Method.LORA:
-        text = noop("Less is needed with QLoRA: the frozen model in 4 bit takes about a quarter.")
-    elif job.optimizer == "adamw":
-        text = noop(
-            "Less is needed with an 8-bit optimiser or LoRA; states in host memory do not make it fit."
-        )
-    else:
-        text = noop(
-            "Less is needed with LoRA or QLoRA, which train a small addition instead of the whole model."
-        )
-    return Message.of(text)
-
-
-def _refusal(
-    accelerator: AcceleratorSpec, plan: Plan, stage: Literal["catalog", "memory", "speed", "stack"], reason: Message,
-    change: Message | None = None,
-) -> Refusal:  # fmt: skip
-    return Refusal(
-        subject=accelerator.sku, subject_name=accelerator.name, stage=stage, reason=reason, change=change,
-        load=plan.job.name,
-    )  # fmt: skip
-
-
-def _tokens(count: float) -> Quantity:
-    return Quantity(value=count, digits=6)

@@ -20,7 +20,7 @@ from quotes.sizing.training.calibration import TrainingCalibration
 from quotes.sizing.training.hardware import TrainingGpu
 from quotes.sizing.training.layouts import VARIANTS, Grid, Space, gpu_counts, space
 from quotes.sizing.training.memory import GIB, STATES, Offload
-from quotes.sizing.training.option import admitted, chosen_rows, option_of, refused_memory, refused_speed
+from quotes.sizing.training.option import chosen_rows, option_of
 from quotes.sizing.training.plan import (
     STACK,
     Plan,
@@ -33,6 +33,7 @@ from quotes.sizing.training.plan import (
     speed_spread,
     time_of,
 )
+from quotes.sizing.training.refusals import admitted, refused_memory, refused_speed
 
 type Vector = NDArray[np.float64]
 type Rows = NDArray[np.int64]
