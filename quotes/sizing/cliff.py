@@ -42,6 +42,7 @@ from quotes.sizing.sharing import divided, part_table
 
 FIRST = 0.25  # of today's demand
 STEPS_MAX = 40
+TRIES_MAX = 120  # alike systems one after another count as one step
 WAYS_TRIED = 24  # demands at which the ways to serve a language model are looked up
 JUST_ABOVE = 1 + 1e-6
 SAME_EUR = Decimal("0.005")
@@ -107,8 +108,8 @@ class Walk:
         """From `FIRST` up to `most` times today's demand, or until nothing is legal."""
         demand, found = FIRST, 0
         held: CliffStep | None = None
-        while demand <= most and found < STEPS_MAX:
-            draft = self.cheapest(demand)
+        for _try in range(TRIES_MAX):
+            draft = self.cheapest(demand) if demand <= most and found < STEPS_MAX else None
             if draft is None:
                 break
             for step in self._within(demand, draft):
@@ -116,7 +117,7 @@ class Walk:
                     found += 1
                     yield held
                 held = step
-            demand *= draft.headroom_factor * JUST_ABOVE
+            demand *= max(draft.headroom_factor, 1.0) * JUST_ABOVE
         if held:
             yield held
 
