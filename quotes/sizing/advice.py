@@ -64,7 +64,7 @@ def unmeasured(
         return None
     return Finding(
         severity=Severity.WARNING,
-        message=Message.of(noop("No measured runs back the speed of this system; the margins are wide.")),
+        message=Message.of(noop("No measured runs back the speed of this system; its bounds are wide.")),
         remedy=Message.of(noop("Ask for a trial run with your own model and prompts before you order.")),
     )
 
