@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from quotes.sizing.architecture import FORMATS, weight_bytes
 from quotes.sizing.serving.batching import Load, Steady, steady_state, tokens_per_step
 from quotes.sizing.serving.calibration import load_calibration
-from quotes.sizing.serving.forward import Spread, decode_seconds, prefill_seconds
+from quotes.sizing.serving.forward import Spread, decode_seconds, joining_seconds, prefill_seconds
 from quotes.sizing.serving.kernels import CurveTable, Link, smooth_max
 from quotes.sizing.serving.machines import machine_for, one_way_gb_s, overheads_for, scheduling_for, silicon
 from quotes.sizing.serving.model_shape import kernels_per_layer, model_shape, scales_activations
@@ -133,6 +133,34 @@ def test_more_gpus_make_a_step_faster_over_nvlink_and_less_so_over_pcie() -> Non
     assert linked == sorted(linked, reverse=True)
     apart = [step(LLAMA_70B, "fp8", L40S, 16, 2000, tp) for tp in (2, 4)]
     assert apart[0] / apart[1] < linked[0] / linked[1] * 1.2
+
+
+def joined(gpus: int, dp: bool, rank_tokens: float) -> float:
+    shape, machine, _, _, _ = replica(R1, "fp8", B200, gpus)
+    spread = Spread(1.0, float(gpus), float(gpus)) if dp else Spread(float(gpus), 1.0, 1.0)
+    return float(joining_seconds(shape, machine, spread, rank_tokens if dp else rank_tokens * gpus))
+
+
+def test_replicas_of_attention_exchange_tokens_once_per_expert_block() -> None:
+    """58 of 61 layers have experts: half the all-reduces inside one server, and nothing of one GPU."""
+    for tokens in (4, 64):
+        assert joined(8, True, tokens) / joined(8, False, tokens) == pytest.approx(58 / 61 / 2)
+    assert joined(1, False, 64) == 0
+
+
+def test_beyond_one_server_tokens_go_only_to_their_experts() -> None:
+    """What is sent grows with the tokens of one replica, not with those of all, as an all-reduce would."""
+    assert joined(32, True, 256) < 0.2 * joined(32, False, 256)
+    assert joined(32, True, 256) < 1.5 * joined(16, True, 256)
+
+
+def test_each_attention_replica_has_a_scheduler_of_its_own() -> None:
+    shape, machine, over, _, _ = replica(R1, "fp8", B200, 8)
+    over = replace(over, step_sequence_s=1.0)
+    together = decode_seconds(shape, machine, over, Spread(8.0, 1.0, 1.0), 64, 1000)
+    apart = decode_seconds(shape, machine, over, Spread(1.0, 8.0, 8.0), 64, 1000)
+    assert float(together) == pytest.approx(64, rel=0.01)
+    assert float(apart) == pytest.approx(8, rel=0.01)
 
 
 def test_fixed_time_is_counted_in_kernels() -> None:

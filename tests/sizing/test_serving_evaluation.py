@@ -122,6 +122,30 @@ def test_disaggregated_runs_are_answered_where_the_batch_is_known() -> None:
     assert all(len(row.refused) > 20 for row in found if row.refused)
 
 
+def test_why_a_time_per_token_of_a_decode_worker_is_refused() -> None:
+    late, unknown, known = DISAGGREGATED[1], DISAGGREGATED[2], DISAGGREGATED[3]
+    rows = serving_disagg.predict_rows(DISAGGREGATED, CONTEXT)
+    found = {row.id: row for row in rows if row.metric == "tpot_ms"}
+    assert found[late["id"]].refused == serving_disagg.WAITED
+    assert found[unknown["id"]].refused == serving_disagg.BATCH
+    assert not found[known["id"]].refused
+
+
+@pytest.mark.parametrize(
+    ("changes", "batch"),
+    [
+        ({"concurrency": "512", "decode_workers": "4"}, 128),
+        ({"concurrency": "512", "decode_workers": "4", "decode_dp": "8", "decode_batch": "16"}, 128),
+        ({"concurrency": "512", "decode_workers": ""}, None),
+        ({"concurrency": "", "decode_workers": "4", "decode_batch": "16"}, None),
+        ({"concurrency": "16", "decode_workers": "", "prefill_workers": "", "prefill_tp": "1", "decode_tp": "4"}, 16),
+    ],
+)  # fmt: skip
+def test_how_many_requests_a_decode_worker_holds(changes: dict[str, str], batch: float | None) -> None:
+    """The stated batch is a limit per attention replica, so the load tells, not the limit."""
+    assert serving_disagg.decode_batch({**DISAGGREGATED[0], **changes}) == batch
+
+
 # ── tables ──────────────────────────────────────────────────────────────────────────────────────────────────────
 
 

@@ -10,6 +10,9 @@ from typing import Any, NamedTuple
 
 LENGTH_FACTOR = 0.9  # mean of a uniform draw between 0.8 and 1.0
 CHUNK_TOKENS = 8192
+BALANCE_STEPS = (
+    20  # of the 60 that TensorRT-LLM may wait for prompts on all attention replicas: a third, as measured
+)
 
 
 class Conditions(NamedTuple):
@@ -72,7 +75,11 @@ def _trtllm(row: Mapping[str, str]) -> dict[str, Any]:
         return {"chunk_tokens": 20_000}
     if "R1" in model or "V3" in model:
         tokens = prompt + float(row["concurrency"]) + 64
-        return {"chunk_tokens": max(tokens, 8192) if precision == "nvfp4" else tokens, "kv_format": "fp8"}
+        # enable_balance, timeout_iters: 60: with data-parallel attention a prompt waits until each replica has one
+        return {
+            "chunk_tokens": max(tokens, 8192) if precision == "nvfp4" else tokens, "kv_format": "fp8",
+            "wait_steps": BALANCE_STEPS if int(row["dp"] or 1) > 1 else 0,
+        }  # fmt: skip
     return {}
 
 

@@ -23,7 +23,7 @@ from quotes.sizing.evaluation.serving_rows import (
     Predicted,
     Run,
     Table,
-    decode_worker_runs,
+    fitted_decode_workers,
     parse_runs,
     predict,
     table_of,
@@ -110,7 +110,7 @@ class ClosedLoad(NamedTuple):
     @classmethod
     def of(cls, rows: Iterable[Row], disaggregated: Iterable[Row], context: Context) -> "ClosedLoad":
         runs, _ = parse_runs(rows, context)
-        together = [*runs, *decode_worker_runs(disaggregated, context)]
+        together = [*runs, *fitted_decode_workers(disaggregated, context)]
         table = table_of(together, context.calibration, context.assumptions)
         return cls(tuple(runs), table, measured(table.runs))
 

@@ -9,19 +9,26 @@ from collections.abc import Iterator
 import numpy as np
 
 from quotes.sizing.evaluation.base import Context, PredictedRow, Row
-from quotes.sizing.evaluation.serving_rows import decode_worker_runs, predict, table_of
+from quotes.sizing.evaluation.serving_rows import (
+    decode_batch,
+    decode_worker_runs,
+    predict,
+    table_of,
+    waited_for_prompts,
+)
 from quotes.sizing.serving.intervals import intervals_of
 from quotes.sizing.trace import Badge
 
-WIDER = 1.5  # of the interval: how full the batch was is known only roughly
+WIDER = 1.25  # of the interval: how full the batch was is known only roughly, and guessing ahead not at all
 WAITING = "The wait for a prompt worker is not predicted: how prompts were spread over workers is not stated."
-SPECULATION = "The model can guess tokens ahead, and the row does not state whether it did."
+WAITED = "Requests waited for prompts, so that it is not known how full the decode batches were."
+FORMAT = "The row names a model or a format that is not sized."
 BATCH = "The row does not state how many decode workers shared the load."
 
 
 def predict_rows(rows: list[dict[str, str]], context: Context) -> Iterator[PredictedRow]:
     """Times per token of known decode batches; everything else with the reason why not."""
-    found = {run.id: run for run in decode_worker_runs(rows, context, unique=False)}
+    found = {run.id: run for run in decode_worker_runs(rows, context)}
     predicted: dict[str, tuple[float, float, float, str]] = {}
     if found:
         runs = tuple(found.values())
@@ -43,14 +50,13 @@ def predict_rows(rows: list[dict[str, str]], context: Context) -> Iterator[Predi
                 badge=badge_text, model=row["model"], gpu=row["gpu"],
             )  # fmt: skip
         else:
-            yield _refused(row, "tpot_ms", _why(row, context))
+            yield _refused(row, "tpot_ms", _why(row))
 
 
-def _why(row: Row, context: Context) -> str:
-    model = context.catalog.models_by_key.get(row["model"])
-    if model is not None and model.mtp_layers:
-        return SPECULATION
-    return BATCH
+def _why(row: Row) -> str:
+    if decode_batch(row) is None:
+        return BATCH
+    return WAITED if waited_for_prompts(row) else FORMAT
 
 
 def _refused(row: Row, metric: str, reason: str) -> PredictedRow:

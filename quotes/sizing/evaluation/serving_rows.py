@@ -284,40 +284,55 @@ def parse_runs(
 # ── decode workers of disaggregated runs ────────────────────────────────────────────────────────────────────────
 
 SINGLE_WORKER_REQUESTS = 64  # a run that leaves its count of workers open and has so few requests has one
+LATE_MS = 2500  # a mean time to first token beyond this is a wait for prompt workers
 
 
-def decode_worker_runs(
-    rows: Iterable[Mapping[str, str]], context: Context, *, unique: bool = True
-) -> list[Run]:
+def decode_worker_runs(rows: Iterable[Mapping[str, str]], context: Context) -> list[Run]:
     """Rows of serving_measured_disagg.csv whose decode batch is known: their time per token is a pure decode step.
 
-    Models with prediction layers are left out, since these rows do not say whether speculation was on; so are runs
-    that waited for prompts (time to first token above 2.5 s), whose batches were not full. `unique`: without repeats.
+    Runs that waited for prompts are left out: their batches were not full. Speculation is taken to be off, which no
+    row states.
     """
     runs = []
     for row in rows:
-        batch = _decode_batch(row)
-        if batch is None or float(row["ttft_ms"]) > 2500:
+        batch = decode_batch(row)
+        if batch is None or waited_for_prompts(row):
             continue
         shaped = {
-            **row, "tp": row["decode_tp"], "dp": row["decode_dp"], "ep": row["decode_ep"] or "1", "pp": "1",
-            "concurrency": str(batch), "spec_decode": "none", "flags": "", "kv_precision": "fp8",
+            **row, "tp": row["decode_tp"], "dp": row["decode_dp"], "pp": "1", "concurrency": str(batch),
+            "ep": str(max(1, int(row["decode_ep"] or 1))), "spec_decode": "none", "flags": "", "kv_precision": "fp8",
         }  # fmt: skip
         try:
             run = run_of_row(shaped, context)
         except (OutOfScope, ValueError):
             continue
-        if run.arch.mtp_layers == 0 and run.form.key != "fp8":
-            runs.append(run._replace(alone=True, ttft_ms=None, campaign=f"{run.campaign}|decode worker"))
-    if not unique:
-        return runs
+        conditions = Conditions(length_factor=run.conditions.length_factor)
+        campaign = f"{run.campaign}|decode worker"
+        runs.append(run._replace(alone=True, ttft_ms=None, campaign=campaign, conditions=conditions))
+    return runs
+
+
+def fitted_decode_workers(rows: Iterable[Mapping[str, str]], context: Context) -> list[Run]:
+    """Those that constants are fitted on, without repeats: no models that could have guessed tokens ahead, and no FP8,
+    whose rows name several checkpoints."""
+    runs = [
+        run for run in decode_worker_runs(rows, context) if not run.arch.mtp_layers and run.form.key != "fp8"
+    ]
     once = {(run.model, run.gpu, run.engine, run.tp, run.ep, run.prompt, run.tpot_ms): run for run in runs}
     return list(once.values())
 
 
-def _decode_batch(row: Mapping[str, str]) -> float | None:
-    if row["decode_workers"] and row["decode_batch"]:
-        return float(row["decode_batch"])
-    few = row["concurrency"] and float(row["concurrency"]) <= SINGLE_WORKER_REQUESTS
+def waited_for_prompts(row: Mapping[str, str]) -> bool:
+    return float(row["ttft_ms"] or 0) > LATE_MS
+
+
+def decode_batch(row: Mapping[str, str]) -> float | None:
+    """Requests that one decode worker holds, all its attention replicas together; None when nothing tells. The column
+    of that name holds a limit of one attention replica, reached or not."""
+    if not row["concurrency"]:
+        return None
+    if row["decode_workers"]:
+        return float(row["concurrency"]) / float(row["decode_workers"])
+    few = float(row["concurrency"]) <= SINGLE_WORKER_REQUESTS
     single = row["prefill_tp"] == "1" and not row["prefill_workers"] and row["decode_tp"] == "4"
     return float(row["concurrency"]) if few and single else None

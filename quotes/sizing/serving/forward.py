@@ -21,6 +21,8 @@ type Values = NDArray[np.float64]
 
 STATE_READ_EFF = 0.7  # share of the bandwidth that recurrent-state kernels reach
 ACTIVATION_BYTES = 2
+SERVER_GPUS = 8  # that share one server; more take another way to exchange tokens
+DISPATCH_BYTES = 1  # of an activation on its way to its experts: sent in eight bits
 
 
 @dataclass(frozen=True, slots=True)
@@ -107,10 +109,26 @@ def body_seconds(
     dense += wide_rate.seconds(head * 2, 2 * (np.asarray(sampled, float) + machine.wide_half) * head)
     small = shape.layers * np.asarray(shape.kernels_per_layer, float) * over.kernel_s
     small = small + 24 * tokens * shape.hidden * shape.layers / machine.bandwidth
-    message = 2 * np.asarray(shape.hidden, float) * tokens * spread.dp
-    reduce = 2 * np.asarray(shape.layers, float) * reduce_wait
-    reduce = reduce * machine.link.all_reduce_seconds(spread.gpus, message)
-    return np.asarray(dense + small + reduce + expert_seconds(shape, machine, spread, tokens), float)
+    joined = reduce_wait * joining_seconds(shape, machine, spread, tokens)
+    return np.asarray(dense + small + joined + expert_seconds(shape, machine, spread, tokens), float)
+
+
+def joining_seconds(shape: ModelShape, machine: Machine, spread: Spread, tokens: Numbers) -> Values:
+    """What the GPUs of a replica tell each other.
+
+    Two all-reduces per layer under tensor parallelism. Under data-parallel attention once per expert block: inside one
+    server all tokens go everywhere and their sums come back, which moves what an all-reduce moves; over more GPUs each
+    token goes only to those of its experts.
+    """
+    tokens, hidden = np.asarray(tokens, float), np.asarray(shape.hidden, float)
+    layers, blocks = np.asarray(shape.layers, float), np.asarray(shape.expert_layers, float)
+    once = machine.link.all_reduce_seconds(spread.gpus, ACTIVATION_BYTES * hidden * tokens * spread.dp)
+    met = spread.gpus * (1 - (1 - 1 / spread.gpus) ** np.asarray(shape.experts_per_token, float))
+    sent = tokens * met * hidden  # to the GPUs that a token's experts meet
+    there = machine.link.send_seconds(spread.gpus, sent * DISPATCH_BYTES)
+    back = machine.link.send_seconds(spread.gpus, sent * ACTIVATION_BYTES)
+    exchanged = np.where(spread.gpus > SERVER_GPUS, there + back, once)
+    return np.where(np.asarray(spread.dp) > 1, blocks * exchanged, 2 * layers * once)
 
 
 def expert_seconds(shape: ModelShape, machine: Machine, spread: Spread, tokens: Numbers) -> Values:
@@ -218,7 +236,7 @@ def decode_seconds(
     time = body_seconds(shape, machine, over, spread, tokens, tokens, over.all_reduce_wait)
     time = time + decode_attention_seconds(shape, machine, over, spread, rank, context, queries)
     guess = time / shape.layers + 2 * np.asarray(shape.head_params, float) / spread.tp / machine.wide_bytes_s
-    host = over.step_s + over.step_sequence_s * np.asarray(batch, float)
+    host = over.step_s + over.step_sequence_s * rank  # each attention replica has a scheduler of its own
     host = host + np.where(np.asarray(spread.dp) > 1, over.dp_step_s, 0.0)
     return np.asarray(time + drafts * guess + host, float)
 

@@ -101,6 +101,14 @@ class Link(Columns):
         moving = 2 * (gpus - 1) / gpus * message / np.maximum(self.bytes_s, 1.0)
         return np.where(gpus > 1, self.a_s + waiting + moving, 0.0)
 
+    def send_seconds(self, gpus: Numbers, message_bytes: Numbers) -> Values:
+        """Of `message_bytes` that each of `gpus` GPUs sends to others; 0 for one GPU."""
+        gpus = np.asarray(gpus, float)
+        message = np.asarray(message_bytes, float)
+        waiting = self.c_s * (gpus - 1) * np.sqrt(np.minimum(1.0, message / MESSAGE_KNEE_BYTES))
+        moving = (gpus - 1) / gpus * message / np.maximum(self.bytes_s, 1.0)
+        return np.where(gpus > 1, self.a_s + waiting + moving, 0.0)
+
 
 # ── which curve for which GPU ───────────────────────────────────────────────────────────────────────────────────
 
