@@ -21,7 +21,7 @@ type Values = NDArray[np.float64]
 
 STATE_READ_EFF = 0.7  # share of the bandwidth that recurrent-state kernels reach
 ACTIVATION_BYTES = 2
-SERVER_GPUS = 8  # that share one server; more take another way to exchange tokens
+SERVER_GPUS = 8  # that share one server
 DISPATCH_BYTES = 1  # of an activation on its way to its experts: sent in eight bits
 
 
@@ -114,21 +114,17 @@ def body_seconds(
 
 
 def joining_seconds(shape: ModelShape, machine: Machine, spread: Spread, tokens: Numbers) -> Values:
-    """What the GPUs of a replica tell each other.
-
-    Two all-reduces per layer under tensor parallelism. Under data-parallel attention once per expert block: inside one
-    server all tokens go everywhere and their sums come back, which moves what an all-reduce moves; over more GPUs each
-    token goes only to those of its experts.
-    """
+    """What the GPUs of a replica tell each other: two all-reduces per layer. With data-parallel attention over more
+    GPUs than a server has, each token goes only to those of its experts and comes back, once per expert block."""
     tokens, hidden = np.asarray(tokens, float), np.asarray(shape.hidden, float)
-    layers, blocks = np.asarray(shape.layers, float), np.asarray(shape.expert_layers, float)
-    once = machine.link.all_reduce_seconds(spread.gpus, ACTIVATION_BYTES * hidden * tokens * spread.dp)
+    message = ACTIVATION_BYTES * hidden * tokens * spread.dp
+    reduced = 2 * np.asarray(shape.layers, float) * machine.link.all_reduce_seconds(spread.gpus, message)
     met = spread.gpus * (1 - (1 - 1 / spread.gpus) ** np.asarray(shape.experts_per_token, float))
     sent = tokens * met * hidden  # to the GPUs that a token's experts meet
     there = machine.link.send_seconds(spread.gpus, sent * DISPATCH_BYTES)
     back = machine.link.send_seconds(spread.gpus, sent * ACTIVATION_BYTES)
-    exchanged = np.where(spread.gpus > SERVER_GPUS, there + back, once)
-    return np.where(np.asarray(spread.dp) > 1, blocks * exchanged, 2 * layers * once)
+    wide = (np.asarray(spread.dp) > 1) & (spread.gpus > SERVER_GPUS)
+    return np.where(wide, np.asarray(shape.expert_layers, float) * (there + back), reduced)
 
 
 def expert_seconds(shape: ModelShape, machine: Machine, spread: Spread, tokens: Numbers) -> Values:
@@ -236,7 +232,8 @@ def decode_seconds(
     time = body_seconds(shape, machine, over, spread, tokens, tokens, over.all_reduce_wait)
     time = time + decode_attention_seconds(shape, machine, over, spread, rank, context, queries)
     guess = time / shape.layers + 2 * np.asarray(shape.head_params, float) / spread.tp / machine.wide_bytes_s
-    host = over.step_s + over.step_sequence_s * rank  # each attention replica has a scheduler of its own
+    servers = np.maximum(spread.gpus / SERVER_GPUS, 1.0)  # each looks after its own sequences
+    host = over.step_s + over.step_sequence_s * np.asarray(batch, float) / servers
     host = host + np.where(np.asarray(spread.dp) > 1, over.dp_step_s, 0.0)
     return np.asarray(time + drafts * guess + host, float)
 
