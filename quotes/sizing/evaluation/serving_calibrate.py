@@ -300,6 +300,8 @@ def dumps(calibration: Calibration) -> str:
     data = json.loads(calibration.model_dump_json())
     lines = []
     for key, value in data.items():
+        if value is None:
+            continue
         if key in ("curves", "residuals", "evidence_rows", "fitted_pairs"):
             entries = [_entry(entry) for entry in value]
             lines.append(f'"{key}": [\n' + ",\n".join(entries) + "\n]")
