@@ -69,7 +69,8 @@ def _energy(
         return None
     # At equal work: GPUs per unit of what they carry, times the part that this machine carries.
     old_gpus = best.option.gpus / max(1.0, best.option.capacity_factor) * 1.0
-    new_gpus = new.gpus / max(1.0, new.capacity_factor) * best.fraction
+    part = new.portion.compute_fraction if new.portion else 1.0
+    new_gpus = new.gpus * part / max(1.0, new.capacity_factor) * best.fraction
     energy = Energy(
         load=best.load,
         here_eur=energy_eur_per_year(old_gpus * old_w, workload, assumptions),
