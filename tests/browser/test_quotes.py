@@ -82,7 +82,7 @@ def test_a_real_workload_goes_from_the_first_question_to_the_pdf(
     page = open_page(language="nl", javascript=name != "factory")
     walk_to_proposal(page, SCENARIOS[name])
     expect(page.locator("h1")).to_have_text("Je voorstel")
-    expect(page.locator(".lead")).to_contain_text("kW")
+    expect(page.locator(".proposal--chosen .ledger")).to_contain_text("kW")
     price = page.locator(".proposal--chosen .proposal__price").inner_text().split("\n")[0].strip()
     if name != "factory":
         expect_accessible(page)
