@@ -50,12 +50,12 @@ def test_lines_are_named_in_the_language_of_the_quote(make_quote) -> None:
 )
 def test_articles_have_the_name_that_the_catalog_gives_them(make_quote, language: str, name: str) -> None:
     """On the proposal in the reader's language, on the quote in its own, whoever reads it."""
-    found = sized("university")
+    found = sized("software-house")
     assert found.recommended
     with translation.override(language):
         shown = [line for group in bill(found.prices[found.recommended.tier]) for line in group.lines]
     assert {line.sku: line.name for line in shown}["m.2-nvme-boot-960gb"] == name
-    quote = make_quote(scenario="university", language=language)
+    quote = make_quote(scenario="software-house", language=language)
     for reader in ("nl", "en"):
         with translation.override(reader):
             shown = [line for group in bill(services.document_of(quote).prices) for line in group.lines]

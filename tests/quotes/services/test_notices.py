@@ -16,6 +16,8 @@ from quotes.proposal import Proposal
 from quotes.services.drafting import REQUESTS_OPEN_MAX
 from tests.quotes.conftest import CONTACT
 
+pytestmark = pytest.mark.usefixtures("english")
+
 OFF = {"default": {"BACKEND": "django.core.mail.backends.dummy.EmailBackend"}}
 
 
@@ -91,7 +93,7 @@ def test_a_mail_server_that_refuses_is_an_event_and_loses_nothing(
 @override_settings(MAILERS=OFF)
 def test_a_site_without_a_mail_server_says_so(make_quote: Any, ada: User) -> None:
     quote = make_quote("issued")
-    with pytest.raises(services.Refused, match="geen e-mail"):
+    with pytest.raises(services.Refused, match="sends no e-mail"):
         services.send_link(quote, ada)
     assert not quote.events.filter(kind__in=[EventKind.MAILED, EventKind.NOT_MAILED]).exists()
 
