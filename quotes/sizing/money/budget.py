@@ -52,8 +52,11 @@ def budget_advice(workload: Workload, cheapest_eur: Decimal, price_of: PriceOf |
                 price=Quantity(value=float(price), unit="EUR", digits=3),
             )
             return (Finding(severity=Severity.WARNING, message=message, about=relaxed.about, remedy=remedy),)
+    may_rent = workload.placement.cloud_allowed and not workload.is_confidential
     remedy = Message.of(
         noop("Giving up one wish is not enough: choose a smaller model, or rent until the budget reaches.")
+        if may_rent
+        else noop("Giving up one wish is not enough: choose a smaller model, or begin with fewer people.")
     )
     return (Finding(severity=Severity.WARNING, message=message, about="budget.max_eur", remedy=remedy),)
 
