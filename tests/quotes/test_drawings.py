@@ -376,6 +376,7 @@ def test_the_two_ends_differ_without_colour() -> None:
 @given(low=st.floats(-1e7, 1e7), width=st.floats(1, 1e7))
 def test_ticks_cover_both_sides_of_zero(low: float, width: float) -> None:
     ticks = spread_ticks(low, low + width)
-    assert ticks[0] <= low + 1e-6 * abs(low)
-    assert ticks[-1] >= (low + width) * (1 - 1e-9) - 1e-6
+    high = low + width
+    assert ticks[0] <= low + 1e-6 * max(1, abs(low))
+    assert ticks[-1] >= high - 1e-6 * max(1, abs(high))
     assert 2 <= len(ticks) <= 8
