@@ -154,11 +154,11 @@ def test_from_the_first_question_to_the_pdf(
     assert digits(total) in digits(text)
 
 
-# What the site says itself: formulas, names of articles and measured runs are data, and English in any language.
+# What the site says itself: formulas, commands, names of articles and measured runs are data, English in any language.
 OWN_WORDS = """main => {
   const copy = main.cloneNode(true);
   for (const name of copy.querySelectorAll('th[scope=row]')) name.firstChild?.remove();
-  for (const data of copy.querySelectorAll('.figure__formula, .figure__list')) data.remove();
+  for (const data of copy.querySelectorAll('.figure__formula, .figure__list, .command')) data.remove();
   return copy.textContent;
 }"""
 
