@@ -397,3 +397,12 @@ def test_the_share_of_each_cause_adds_up_to_the_whole() -> None:
     rate = next(figure for figure in told.figures if figure.key == "training.tokens_s_per_gpu")
     shares = [part.value.value for part in rate.inputs if not isinstance(part.value, str)]
     assert sum(shares) == pytest.approx(100)
+
+
+def test_what_keeps_a_job_from_fewer_gpus_is_memory_only_where_half_of_them_would_not_hold_it() -> None:
+    small = {option.gpus: str(option.limited_by) for option in one(H100, method="qlora")}
+    assert small.pop(1).startswith("nothing")
+    assert small
+    assert all(text.startswith("room for more") for text in small.values())
+    least = min(one(H100, LLAMA_70B, method="full"), key=lambda option: option.gpus)
+    assert str(least.limited_by).startswith("GPU memory")

@@ -133,7 +133,7 @@ def option_of(
         gpu_hours_per_month=job.runs_per_month * gpus * chosen.hours,
         shares_pool=shares_pool(job, run.high, assumptions), memory=parts,
         verdict=Verdict.TIGHT if tight else Verdict.FITS, speed=Speed(run_hours=run, mfu_fraction=chosen.mfu),
-        limited_by=_limit(plan, run, gpus), host=host_need(plan, accelerator, gpu, chosen, assumptions),
+        limited_by=_limit(plan, run, gpus, parts), host=host_need(plan, accelerator, gpu, chosen, assumptions),
         findings=_findings(plan, chosen, precision, tight),
     )  # fmt: skip
 
@@ -185,16 +185,20 @@ def host_state_bytes(plan: Plan, offload: Offload) -> float:
     return plan.model.params * (HOST_BYTES_PER_PARAM - kept_on_gpu)
 
 
-def _limit(plan: Plan, run: Estimate, gpus: int) -> Message:
+def _limit(plan: Plan, run: Estimate, gpus: int, memory: MemoryBreakdown) -> Message:
+    """What keeps the job from fewer GPUs. On half of them each would hold twice the model and its states."""
     if gpus == 1:
         return Message.of(noop("nothing: one GPU is enough"))
+    hours = Quantity(value=run.high, unit="hours", digits=2)
+    available = Quantity(value=plan.available_h, unit="hours", digits=2)
     if run.high > 0.5 * plan.available_h:
-        return Message.of(
-            noop("the deadline: {hours} of {available} at the cautious end"),
-            hours=Quantity(value=run.high, unit="hours", digits=2),
-            available=Quantity(value=plan.available_h, unit="hours", digits=2),
-        )
-    return Message.of(noop("GPU memory: fewer GPUs do not hold the model and its training states"))
+        text = noop("the deadline: {hours} of {available} at the cautious end")
+        return Message.of(text, hours=hours, available=available)
+    on_half = memory.total_gib - memory.free_gib + memory.weights_gib + memory.optimizer_gib
+    if on_half > memory.total_gib:
+        return Message.of(noop("GPU memory: fewer GPUs do not hold the model and its training states"))
+    text = noop("room for more: {hours} of {available} at the cautious end")
+    return Message.of(text, hours=hours, available=available)
 
 
 def _findings(plan: Plan, chosen: Chosen, precision: str, tight: bool) -> tuple[Finding, ...]:
