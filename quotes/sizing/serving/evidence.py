@@ -161,7 +161,7 @@ def _evidence(row: MeasuredRow, calibration: Calibration, metric: str) -> Eviden
         seconds = (row.ttft_ms + row.output * row.tpot_ms) / 1000
         value = Quantity(value=row.concurrency * row.output / seconds / gpus, unit="tokens/s")
     text = (
-        f"{row.model}, {row.precision.upper()}, {gpus} × {row.gpu}, {row.engine}, "
+        f"{row.model}, {row.precision.upper()}, {gpus} × {row.gpu.replace('_', ' ').upper()}, {row.engine}, "
         f"{row.prompt:g} → {row.output:g} tokens, {row.concurrency:g} requests"
     )
     own = calibration.first_own_source is not None and row.source >= calibration.first_own_source
