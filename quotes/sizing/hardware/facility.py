@@ -115,6 +115,22 @@ def _cord_loads(boxes: Sequence[Box], sides: int) -> list[float]:
     return [box.watts / (sides * box.cords) for box in boxes if box.cords for _ in range(sides * box.cords)]
 
 
+def cord_rule(box: Box, limits: Limits) -> Broken | None:
+    """A cord hangs on one phase, so it may draw no more than trips that breaker."""
+    cord_w = max(_cord_loads((box,), limits.sides), default=0)
+    if cord_w <= limits.phase_w:
+        return None
+    return broken(
+        "site_cord",
+        noop("Each cord of {server} may carry {amps} with one feed lost; a breaker trips at {breaker}."),
+        noop("Have a larger feed installed, for example 3 × 32 A, or take a server with more supplies."),
+        stage="site",
+        server=box.label,
+        amps=Quantity(value=cord_w / limits.phase_w * limits.feed_amps, unit="A", digits=3),
+        breaker=Quantity(value=limits.feed_amps, unit="A", digits=3),
+    )
+
+
 def feed_pairs(boxes: Sequence[Box], limits: Limits, most: int = 9) -> int:
     """The fewest feed pairs of which one side carries these boxes, in all and phase by phase; `most` when none does.
 
@@ -339,6 +355,8 @@ def _rack_plan(boxes: tuple[Box, ...], limits: Limits, own: bool, parts: Parts) 
         units = (unit.rack_units or 0) if cooling == "liquid" else 0  # a door hangs behind the rack
         boxes = (*boxes, Box(unit.name, "cooling", units, unit.max_power_w or 0, None, c13=1))
         watts += unit.max_power_w or 0
+    if too_much := next((found for box in boxes if (found := cord_rule(box, limits))), None):
+        return too_much
     pairs = feed_pairs(boxes, limits)
     if own:
         return RackPlan(boxes, pairs, None, cooling)

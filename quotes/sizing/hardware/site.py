@@ -11,6 +11,7 @@ from quotes.sizing.hardware.facility import (
     UNLIMITED,
     Box,
     Limits,
+    cord_rule,
     feed_capacity_w,
     feed_pairs,
     floor_load_kg_m2,
@@ -100,17 +101,8 @@ def server_site_rules(
 def _feed_rule(
     plan: NodePlan, box: Box, site: Site, limits: Limits, assumptions: Assumptions
 ) -> Broken | None:
-    cord_w = box.watts / (limits.sides * box.cords) if box.cords else 0
-    if cord_w > limits.phase_w:
-        return broken(
-            "site_cord",
-            noop("Each cord of {server} may carry {amps} with one feed lost; a breaker trips at {breaker}."),
-            noop("Have a larger feed installed, for example 3 × 32 A, or take a server with more supplies."),
-            stage="site",
-            server=plan.server.name,
-            amps=Quantity(value=cord_w / assumptions.feed_volts, unit="A", digits=3),
-            breaker=Quantity(value=site.feed_amps, unit="A", digits=3),
-        )
+    if thin := cord_rule(box, limits):
+        return thin
     pairs = feed_pairs((box,), limits)
     if pairs <= assumptions.feed_pairs_most_count:
         return None
