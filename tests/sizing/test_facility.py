@@ -9,6 +9,7 @@ from quotes.sizing.hardware.facility import (
     BTU_PER_WATT_HOUR,
     Box,
     busiest_phase_w,
+    cord_rule,
     feed_capacity_w,
     feed_pairs,
     fits_per_rack,
@@ -274,6 +275,16 @@ def test_a_cord_is_not_divided_over_phases(
     cords: int, watts: float, phases: int, sides: int, busiest: float
 ) -> None:
     assert busiest_phase_w([Box("x", "node", 4, watts, 50, c19=cords)], phases, sides) == busiest
+
+
+def test_a_box_beside_the_servers_trips_a_breaker_as_well() -> None:
+    """One cord of 3.7 kW draws 16.1 A of a 16 A breaker, and nothing of note of a 32 A one."""
+    storage = Box("storage", "storage", 2, 3700, 50, c13=1)
+    small, large = (limits_for(storage, Site(feed_amps=amps), PARTS, ASSUMPTIONS) for amps in (16, 32))
+    found = cord_rule(storage, small)
+    assert found is not None
+    assert found.rule == "site_cord"
+    assert cord_rule(storage, large) is None
 
 
 def test_servers_whose_cords_would_share_a_phase_get_a_rack_each() -> None:
