@@ -16,7 +16,9 @@ class Machine:
     driver: str = ""
     layout: str = ""  # the format that its GPUs were read from
     gpus: list[Gpu] = field(default_factory=list)
-    numbered: dict[int, Gpu] = field(default_factory=dict)  # GPUs that several tables speak of by number
+    numbered: dict[int | str, Gpu] = field(
+        default_factory=dict
+    )  # GPUs that several tables speak of by number
 
 
 @dataclass
@@ -66,7 +68,7 @@ class Book:
         if self.current.gpus:
             self.current.gpus[-1].update({key: value for key, value in fields.items() if value is not None})
 
-    def numbered(self, index: int, **fields: Any) -> None:
+    def numbered(self, index: int | str, **fields: Any) -> None:
         """Readings of GPU `index` of the current machine, which becomes known with its first reading."""
         if index not in self.current.numbered:
             self.gpu()

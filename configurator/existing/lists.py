@@ -37,6 +37,8 @@ REASONS: Mapping[str, str] = {
 BITS: Mapping[int, str] = {0x04: "power", 0x20: "temperature", 0x40: "temperature", 0x80: "power"}
 """Of `clocks_event_reasons.active`: nvml.h, nvmlClocksEventReason…"""
 
+IDENTITY = frozenset({"index", "uuid", "gpu_uuid", "pci.bus_id", "gpu_bus_id"})
+READINGS = frozenset({"memory.total", "utilization.gpu", "temperature.gpu", "power.draw"})
 COLUMN = re.compile(r"[a-z][a-z0-9_.]{0,60}(?:\s*\[[^\]]{0,20}\])?")
 MAKERS = re.compile(r"(?:NVIDIA|Tesla|Quadro|GeForce|GRID|AMD|Instinct)\b")
 
@@ -46,8 +48,21 @@ def _whole(cell: str) -> int | None:
     return None if found is None else int(found)
 
 
+def _reasons(column: str, cell: str) -> frozenset[str]:
+    """What holds the clock down: one column per reason, or all of them as bits."""
+    table, _dot, reason = column.partition(".")
+    if table not in {"clocks_event_reasons", "clocks_throttle_reasons"}:
+        return frozenset()
+    if reason == "active" and re.fullmatch(r"0x[0-9A-Fa-f]{1,16}", cell):
+        return frozenset(kind for bit, kind in BITS.items() if int(cell, 16) & bit)
+    return frozenset({REASONS[reason]}) if reason in REASONS and cell == "Active" else frozenset()
+
+
 class Csv:
-    """With or without its line of names; without it only names and the largest amount of memory can be told."""
+    """With or without its line of names; without it only names and the largest amount of memory can be told.
+
+    A GPU that comes again under the same index or id was asked again: its newest readings count.
+    """
 
     def __init__(self, book: Book) -> None:
         self.book = book
@@ -58,7 +73,7 @@ class Csv:
         row = [cell.strip() for cell in line.split(",")]
         if line.strip() == "name" or (len(row) > 1 and all(COLUMN.fullmatch(cell) for cell in row)):
             columns = [cell.partition("[")[0].strip() for cell in row]
-            if {"name", "gpu_name", "count"} & {*columns}:
+            if {"name", "gpu_name", "count"} & {*columns} or READINGS & {*columns}:
                 self.columns, self.bare = columns, False
                 self.book.start("csv")
                 return True
@@ -70,28 +85,23 @@ class Csv:
         return self.bare
 
     def _row(self, row: list[str]) -> None:
-        self.book.gpu()
+        fields: dict[str, Any] = {}
         for column, cell in zip(self.columns, row, strict=True):
             if column in PROPERTIES:
                 field, read = PROPERTIES[column]
                 if field == "driver":
                     self.book.driver(cell)
-                else:
-                    self.book.add(**{field: read(cell)})
+                elif (value := read(cell)) is not None:
+                    fields[field] = value
                 if cells.BROKEN.search(cell):
-                    self.book.add(failing=True)
-            else:
-                self._reasons(column, cell)
-
-    def _reasons(self, column: str, cell: str) -> None:
-        """What holds the clock down: one column per reason, or all of them as bits."""
-        table, _dot, reason = column.partition(".")
-        if table not in {"clocks_event_reasons", "clocks_throttle_reasons"}:
-            return
-        found = {REASONS[reason]} if reason in REASONS and cell == "Active" else set()
-        if reason == "active" and re.fullmatch(r"0x[0-9A-Fa-f]{1,16}", cell):
-            found = {kind for bit, kind in BITS.items() if int(cell, 16) & bit}
-        self.book.add(throttled_by=self.book.current.gpus[-1].get("throttled_by", frozenset()) | found)
+                    fields["failing"] = True
+            elif held := _reasons(column, cell):
+                fields["throttled_by"] = fields.get("throttled_by", frozenset()) | held
+        known = [cell for column, cell in zip(self.columns, row, strict=True) if column in IDENTITY]
+        if known:
+            self.book.numbered(" ".join(known), **fields)
+        else:
+            self.book.gpu(**fields)
 
     def _bare(self, row: list[str]) -> bool:
         name = next((cell for cell in row[:3] if MAKERS.match(cell)), "")
@@ -109,6 +119,8 @@ class Names:
 
     LISTED = re.compile(r"^\s*GPU\s+(\d{1,3}):\s+(\S[^(]{0,90})")
     SLICE = re.compile(r"^\s*MIG\s+\S+\s+Device\s+\d")
+    BARE = re.compile(r"^\s*(?:NVIDIA|Tesla|Quadro|AMD)(?: [A-Za-z0-9.-]{1,20}){1,7}\s*$")
+    CHIP = re.compile(r"\b(?:[ABGHLPTV]|GB|GH|MI|RTX |RTX A|RTX PRO |GTX )\d{1,4}[A-Za-z]{0,3}\b")
     TYPED = re.compile(r"^\s*(\d{1,4})\s*[x×*]\s*([A-Za-z][^,|:=]{1,60})$")
     TYPED_AFTER = re.compile(r"^\s*([A-Za-z][^,|:=]{1,60}?)\s+[x×*]\s*(\d{1,4})\s*$")
 
@@ -128,6 +140,8 @@ class Names:
         count, name = (typed[1], typed[2]) if typed else ("", "")
         if after := self.TYPED_AFTER.match(line):
             count, name = after[2], after[1]
+        if not name and self.BARE.match(line) and self.CHIP.search(line):
+            count, name = "1", line  # `--query-gpu=name --format=csv,noheader`
         if not name or not 1 <= int(count) <= 1024:
             return False
         if self.book.current.layout != "typed" or self.book.host:

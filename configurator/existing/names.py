@@ -50,6 +50,17 @@ ALIASES: Mapping[str, str] = {
     "instinct-mi350x": r"(?:instinct )?mi350x(?: oam)?",
     "instinct-mi355x": r"(?:instinct )?mi355x(?: oam)?",
 }
+IN_FULL: Mapping[str, str] = {
+    "h100-sxm5-80gb": "h100 80gb hbm3",
+    "a100-pcie-80gb": "a100 80gb pcie",
+    "gh200-96gb": "gh200 480gb",
+    "gh200-144gb": "gh200 144g hbm3e",
+    "rtx-6000-ada": "rtx 6000 ada generation",
+    "rtx-5000-ada": "rtx 5000 ada generation",
+    "rtx-4500-ada": "rtx 4500 ada generation",
+    "rtx-4000-sff-ada": "rtx 4000 sff ada generation",
+}
+"""Where drivers write another name than the catalog: what a name that was cut off is the beginning of."""
 _ALIASES = {sku: re.compile(pattern) for sku, pattern in ALIASES.items()}
 _MAKER = re.compile(r"^(?:nvidia|amd|tesla|quadro(?= rtx a)|intel)\s+")
 
@@ -88,7 +99,8 @@ def _by_memory(cut: str, memory_mib: float | None, accelerators: Iterable[Accele
 
 def _begins(start: str, accelerator: AcceleratorSpec) -> bool:
     letters = re.sub(r"[^a-z0-9]", "", start)
-    return re.sub(r"[^a-z0-9]", "", plain(accelerator.name)).startswith(letters)
+    full = IN_FULL.get(accelerator.sku, plain(accelerator.name))
+    return re.sub(r"[^a-z0-9]", "", full).startswith(letters)
 
 
 def _plausible(memory_mib: float | None, accelerator: AcceleratorSpec) -> bool:

@@ -1,6 +1,6 @@
 """The output of nvidia-smi: its table, `-q`, `--query-gpu … --format=csv` and `-L`.
 
-Sources of the forms: the manual nvidia-smi(1) of drivers 340 to 595 (manpages.ubuntu.com, man.archlinux.org), NVIDIA's
+Sources of the forms: the manual nvidia-smi(1) of drivers 340 to 610 (manpages.ubuntu.com, man.archlinux.org), NVIDIA's
 MIG user guide, and many published outputs. NVIDIA does not promise that the forms stay the same: what is not
 recognised is left out, never guessed.
 """
@@ -55,7 +55,7 @@ class Table:
 
     def _row(self, row: list[str]) -> bool:
         first = FIRST.match(row[0]) if len(row) >= 3 else None
-        if first and BUS.search(row[1]):
+        if first and (BUS.search(row[1]) or row[1].split()[:1] == ["N/A"]):  # the GPU of a module has no bus
             self._begin()
             errors = cells.number(row[2]) if "." not in row[2] else None
             self.book.gpu(
@@ -95,7 +95,7 @@ class Table:
 # ── -q ──────────────────────────────────────────────────────────────────────────────────────────────────────────
 
 POWER_SECTIONS = ("Power Readings", "GPU Power Readings")
-HEAD = frozenset({"Timestamp", "Driver Version", "CUDA Version", "vGPU Driver Capability", "Attached GPUs"})
+VERSIONS = frozenset({"Driver Version", "KMD Version"})  # the latter since driver 610
 HEAT = frozenset({"HW Thermal Slowdown", "SW Thermal Slowdown"})
 CAPPED = frozenset({"SW Power Cap", "HW Power Brake Slowdown"})
 
@@ -141,8 +141,8 @@ class Log:
             self.path = []
             return True
         key, colon, value = line.strip().partition(": ")
-        if indent == 0 and key.strip() not in HEAD:
-            self.active = False
+        if indent == 0 and not (colon and " :" in line) and not line.startswith("vGPU "):
+            self.active = False  # neither a line of the head nor a heading in it
             return False
         self.path = [(depth, heading) for depth, heading in self.path if depth < indent]
         if colon:
@@ -154,7 +154,7 @@ class Log:
     def _reading(self, key: str, value: str) -> None:
         section = self.path[-1][1] if self.path else ""
         headings = {heading for _depth, heading in self.path}
-        if key == "Driver Version" and not self.path:
+        if key in VERSIONS and not self.path:
             self.book.driver(value)
         elif key == "Product Name":
             self.book.add(name=cells.name(value))

@@ -10,7 +10,7 @@ from typing import Protocol
 
 from catalog.quantity import Frozen, Message, noop
 from configurator.existing import cells
-from configurator.existing.amd import AmdSmi, Rocm
+from configurator.existing.amd import AmdSmi, AmdTable, Rocm
 from configurator.existing.book import Book
 from configurator.existing.lists import Csv, Names
 from configurator.existing.nvidia import Log, Table
@@ -26,10 +26,17 @@ PROMPT = re.compile(r"^\s*[(\[]?[\w.-]{1,40}@([\w.-]{1,255})[:\s\]][^$#%]{0,200}
 SAID = re.compile(
     r"^[\s#=*>-]{0,10}(?:host|hostname|machine|server|node)\s*[:=]\s*(\S{0,255})", re.IGNORECASE
 )
-FRAMED = re.compile(r"^\s*[#=*~-]{2,}\s*([A-Za-z0-9][\w.-]{0,254})\s*[#=*~-]{2,}\s*$")
+FRAMED = re.compile(r"^\s*[#=*~-]{2,}\s*([A-Za-z0-9][\w.-]{0,254}?)\s*[#=*~-]*\s*$")
 ANSIBLE = re.compile(r"^([\w.-]{1,255})\s+\|\s+(?:CHANGED|SUCCESS|FAILED)\s+\|\s+rc=\d+\s*>>")
 PDSH = re.compile(r"^([A-Za-z][\w.-]{0,254}):\s(?=[|+]|NVIDIA-SMI|=====|GPU \d|\s{4}\S.*:)")
 ALONE = re.compile(r"^[A-Za-z][A-Za-z0-9_-]{0,62}(?:\.[A-Za-z0-9_.-]{1,190})?$")
+MISSING = re.compile(
+    r"smi.{0,3}(?:command|opdracht) (?:not found|niet gevonden)|smi.? is not recognized|not found: \S*-smi"
+)
+UNREACHED = re.compile(
+    r"couldn't communicate with the NVIDIA driver|Failed to initialize NVML|No devices were found"
+    r"|No AMD GPUs? (?:specified|found)|amdgpu not found|Driver not initialized"
+)
 QUOTED = re.compile(r"^(?:[>#]\s?){1,3}(?=[|+=\s]|GPU|NVIDIA|Device)")
 
 
@@ -52,22 +59,41 @@ def read_paste(text: str) -> Reading:
         return Reading(problem=problem)
     book = Book()
     formats: tuple[_Format, ...] = (
-        Table(book), Log(book), Csv(book), Rocm(book), AmdSmi(book), Names(book),
+        AmdTable(book), Table(book), Log(book), Csv(book), Rocm(book), AmdSmi(book), Names(book),
     )  # fmt: skip
     for line in lines:
         _feed(line.rstrip()[:LINE_MAX], book, formats)
     machines = book.done()
     if not machines:
-        found_none = noop(
-            "We find no GPU in this. Paste what nvidia-smi, rocm-smi or amd-smi prints, as it is."
-        )
-        return Reading(problem=Message.of(found_none))
+        return Reading(problem=_why(text))
     if len(machines) > MACHINES_MAX or sum(machine.gpu_count for machine in machines) > GPUS_MAX:
         text = noop(
             "This is more than we can compare: at most {machines} machines with {gpus} GPUs together."
         )
         return Reading(problem=Message.of(text, machines=MACHINES_MAX, gpus=GPUS_MAX))
     return Reading(machines=machines)
+
+
+def _why(text: str) -> Message:
+    """Why no GPU was found, as far as the text says so itself."""
+    if "<nvidia_smi_log" in text:
+        return Message.of(noop("This is the XML form, which we do not read. Leave out -x and paste again."))
+    if MISSING.search(text):
+        missing = noop(
+            "The tool was not found there. Run it on the machine that has the GPUs, or choose them by hand."
+        )
+        return Message.of(missing)
+    if UNREACHED.search(text):
+        unreached = noop(
+            "The tool reached no GPU or no driver, so there is nothing to read. Have the driver looked at, or choose "
+            "the GPUs by hand."
+        )
+        return Message.of(unreached)
+    none = noop(
+        "We find no GPU in this. Paste what nvidia-smi, rocm-smi or amd-smi prints, as it is, or choose the GPUs by "
+        "hand."
+    )
+    return Message.of(none)
 
 
 def _feed(line: str, book: Book, formats: tuple[_Format, ...]) -> None:

@@ -268,10 +268,94 @@ GPU: 0
         SIZE: 196592 MB
 """
 
+AMD_SMI_TABLE = """\
++------------------------------------------------------------------------------+
+| AMD-SMI 26.0.2+39589fda      amdgpu version: 6.16.13  ROCm version: 7.0.2    |
+| Platform: Linux Baremetal                                                    |
+|-------------------------------------+----------------------------------------|
+| BDF                        GPU-Name | Mem-Uti   Temp   UEC       Power-Usage |
+| GPU  HIP-ID  OAM-ID  Partition-Mode | GFX-Uti    Fan               Mem-Usage |
+|=====================================+========================================|
+| 0000:0d:00.0 ...Instinct MI300X OAM | 12 %     49 °C   2           644/750 W |
+|   0       1       7        SPX/NPS1 | 88 %       N/A        149820/196592 MB |
+|-------------------------------------+----------------------------------------|
+| 0000:26:00.0    AMD Instinct MI300X | N/A        N/A   0           N/A/750 W |
+|   1       3       5        CPX/NPS1 | N/A        N/A           283/196592 MB |
+|-------------------------------------+----------------------------------------|
+| 0000:26:00.1    AMD Instinct MI300X | N/A        N/A   N/A         N/A/N/A W |
+|   2       4       5        CPX/NPS1 | N/A        N/A                     N/A |
++-------------------------------------+----------------------------------------+
++------------------------------------------------------------------------------+
+| Processes:                                                                   |
+|  GPU        PID  Process Name          GTT_MEM  VRAM_MEM  MEM_USAGE     CU % |
+|==============================================================================|
+|    0       4711  secret                  0.0 B    146 GB     146 GB      N/A |
++------------------------------------------------------------------------------+
+"""
+AMD_METRIC = """\
+GPU: 0
+    USAGE:
+        GFX_ACTIVITY: 34 %
+        UMC_ACTIVITY: 1 %
+    POWER:
+        SOCKET_POWER: 320 W
+        THROTTLE_STATUS: UNTHROTTLED
+    TEMPERATURE:
+        EDGE: N/A
+        HOTSPOT: 61 °C
+    MEM_USAGE:
+        TOTAL_VRAM: 196592 MB
+        USED_VRAM: 283 MB
+        FREE_VRAM: 196309 MB
+"""
+ROCM_PARTS = "".join(
+    [*ROCM_NEW.splitlines(keepends=True)[:5],
+     *(f"{n}       {n + 2}     0x74a1,   4705{n}  42.0°C      131.0W    NPS1, CPX, {n}        132Mhz   900Mhz   0%   auto  750.0W  0%     0%\n"
+       for n in range(8))]
+)  # fmt: skip
+ORIN = """\
++---------------------------------------------------------------------------------------+
+| NVIDIA-SMI 540.4.0                Driver Version: 540.4.0      CUDA Version: 12.6     |
+|-----------------------------------------+----------------------+----------------------+
+|   0  Orin (nvgpu)                  N/A  | N/A              N/A |                  N/A |
+| N/A   N/A  N/A               N/A /  N/A | Not Supported        |     N/A          N/A |
++-----------------------------------------+----------------------+----------------------+
+"""
+TABLE_610 = """\
++-----------------------------------------------------------------------------------------+
+| NVIDIA-SMI 610.62                 KMD Version: 610.62        CUDA UMD Version: 13.3     |
++-----------------------------------------+------------------------+----------------------+
+|   0  NVIDIA GeForce RTX 4090      WDDM  |   00000000:01:00.0  On |                  Off |
+|  0%   41C    P8             19W /  450W |    1755MiB /  24564MiB |      3%      Default |
++-----------------------------------------+------------------------+----------------------+
+"""
+QUERY_610 = """\
+==============NVSMI LOG==============
+
+Timestamp                                 : Tue Jun 30 02:02:51 2026
+KMD Version                               : 610.43.02
+CUDA UMD Version                          : 13.3
+
+Attached GPUs                             : 1
+GPU 00000000:01:00.0
+    Product Name                          : NVIDIA L4
+    FB Memory Usage
+        Total                             : 23034 MiB
+"""
+LOOPED_CSV = """\
+index, memory.total [MiB], utilization.gpu [%]
+0, 23034 MiB, 97 %
+1, 23034 MiB, 5 %
+0, 23034 MiB, 91 %
+1, 23034 MiB, 7 %
+"""
+
 LOST = "Unable to determine the device handle for GPU 0000:0B:00.0: GPU is lost. Reboot the system to recover this GPU\n"
 
 ALL = {
     "a100": A100_TWICE, "h100": H100_EIGHT, "3090": RTX_3090_FOUR, "v100": OLD_V100, "t4": T4_CSV, "l40s": L40S_TABLE,
     "mig": MIG, "query": QUERY, "list": LISTED, "rocm-old": ROCM_OLD, "rocm-new": ROCM_NEW, "rocm-named": ROCM_NAMED,
     "amd-smi": AMD_SMI, "amd-smi-memory": AMD_SMI_MEMORY, "amd-static": AMD_STATIC, "lost": LOST,
+    "amd-smi-table": AMD_SMI_TABLE, "amd-metric": AMD_METRIC, "rocm-parts": ROCM_PARTS, "orin": ORIN,
+    "610": TABLE_610, "query-610": QUERY_610, "looped": LOOPED_CSV,
 }  # fmt: skip

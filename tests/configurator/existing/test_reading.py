@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from catalog.seed import seed_snapshot
 from configurator.existing import PASTE_MAX, match, read_paste, scrubbed, write_machines
-from configurator.existing.names import ALIASES
+from configurator.existing.names import ALIASES, IN_FULL
 from configurator.workload import ExistingGpu, ExistingMachine
 from tests.configurator.existing import pastes
 
@@ -41,6 +41,11 @@ def only(text: str) -> ExistingMachine:
         ("amd-smi", "", "", ["", ""]),
         ("amd-static", "", "", ["instinct-mi300x"]),
         ("lost", "", "", [""]),
+        ("amd-smi-table", "", "6.16.13", ["instinct-mi300x"] * 2),
+        ("rocm-parts", "", "", [""]),
+        ("orin", "", "540.4.0", [""]),
+        ("610", "", "610.62", ["geforce-rtx-4090"]),
+        ("query-610", "", "610.43.02", ["l4"]),
     ],
 )
 def test_machines_and_their_gpus(paste: str, host: str, driver: str, skus: list[str]) -> None:
@@ -66,6 +71,11 @@ READINGS = [
     ("rocm-old", 0, (None, None, 7, 31, 43, 300, None, "", False, False)),
     ("rocm-named", 0, (196592, 83923.34, 100, 71, 682, 750, None, "", False, False)),
     ("amd-smi", 1, (None, None, 64, 58, 258, 1000, None, "", False, False)),
+    ("amd-smi-table", 0, (196592, 149820, 88, 49, 644, 750, 2, "", False, False)),
+    ("amd-smi-table", 1, (196592, 283, None, None, None, 750, 0, "", True, False)),
+    ("amd-metric", 0, (196592, 283, 34, 61, 320, None, None, "", False, False)),
+    ("rocm-parts", 0, (None, None, 0, 42, 131, 750, None, "", True, False)),
+    ("looped", 1, (23034, None, 7, None, None, None, None, "", False, False)),
     ("amd-smi-memory", 0, (24576, 24166.4, 100, 82, 183, None, None, "", False, False)),
 ]
 
@@ -86,6 +96,28 @@ def test_csv_without_its_line_of_names_tells_names_and_memory() -> None:
     ] * 2
 
 
+def test_names_alone_are_one_gpu_a_line() -> None:
+    machine = only("NVIDIA H100 80GB HBM3\nNVIDIA H100 80GB HBM3\n")
+    assert [match(gpu.name, None, ACCELERATORS) for gpu in machine.gpus] == ["h100-sxm5-80gb"] * 2
+    assert read_paste("NVIDIA drivers break on Tuesdays").problem
+
+
+@pytest.mark.parametrize(
+    ("text", "why"),
+    [
+        ("bash: nvidia-smi: command not found", "not found there"),
+        ("'nvidia-smi' is not recognized as an internal or external command,", "not found there"),
+        ("NVIDIA-SMI has failed because it couldn't communicate with the NVIDIA driver.", "no driver"),
+        ("Failed to initialize NVML: Driver/library version mismatch", "no driver"),
+        ("No devices were found", "reached no GPU"),
+        ('<?xml version="1.0" ?>\n<nvidia_smi_log>', "Leave out -x"),
+        ("pid, process_name, used_gpu_memory [MiB]\n4711, python, 12 MiB", "find no GPU"),
+    ],
+)
+def test_a_paste_without_gpus_says_why(text: str, why: str) -> None:
+    assert why in str(read_paste(text).problem)
+
+
 def test_typed_by_a_person() -> None:
     machine = only("server: werkplaats\n2 x A100 40GB PCIe\nRTX 3090 x 4")
     assert machine.name == "werkplaats"
@@ -98,7 +130,7 @@ def test_typed_by_a_person() -> None:
     ("first", "second"),
     [
         ("host: gpu01", "host: gpu02"),
-        ("=== gpu01 ===", "=== gpu02 ==="),
+        ("=== gpu01 ===", "== gpu02"),
         ("gpu01", "gpu02"),
         ("gpu01.example.nl", "gpu02.example.nl"),
         ("root@gpu01:/srv# nvidia-smi", "[root@gpu02 ~]# nvidia-smi"),
@@ -165,6 +197,10 @@ def test_what_was_not_understood_keeps_no_ids() -> None:
         ("NVIDIA RTX PRO 6000 Blackwell Workstation Edition", 97887, "rtx-pro-6000-blackwell-workstation-edition"),
         ("NVIDIA RTX PRO 6000 Blackwell...", 97887, ""),  # three cards begin so, with the same memory
         ("NVIDIA GeForce ...", 24576, ""),
+        ("NVIDIA H100 80G...", 81559, "h100-sxm5-80gb"),
+        ("NVIDIA A100 80G...", 81920, "a100-pcie-80gb"),
+        ("NVIDIA RTX 6000 Ada Gene...", 49140, "rtx-6000-ada"),
+        ("NVIDIA GeForce RTX 5090 ...", 24463, ""),  # of a laptop
         ("Tesla P40", 22919, "p40"),
         ("NVIDIA A100-SXM4-80GB", 40960, ""),  # its memory is that of another card
         ("NVIDIA A10", 23028, "a10"),
@@ -178,7 +214,7 @@ def test_names_of_drivers(name: str, memory_mib: float, sku: str) -> None:
 
 
 def test_every_alias_is_an_article() -> None:
-    assert {*ALIASES} <= {one.sku for one in ACCELERATORS}
+    assert {*ALIASES, *IN_FULL} <= {one.sku for one in ACCELERATORS}
 
 
 # ── whatever comes ──────────────────────────────────────────────────────────────────────────────────────────────
