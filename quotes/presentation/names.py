@@ -5,19 +5,6 @@ from django.utils.translation import gettext_lazy
 from quotes.models.quote import GROUPS, ROLES, TIERS
 from quotes.sizing.results import Tier
 
-STAGES = {
-    "dominated": gettext_lazy("It would do, but others do it better"),
-    "evidence": gettext_lazy("Nobody measured it well enough"),
-    "budget": gettext_lazy("Your budget"),
-    "site": gettext_lazy("Your site"),
-    "server": gettext_lazy("No suitable server"),
-    "speed": gettext_lazy("Too slow"),
-    "memory": gettext_lazy("Too little memory"),
-    "stack": gettext_lazy("Your software"),
-    "catalog": gettext_lazy("Not for sale, or a figure is missing"),
-}
-"""What stood in the way, nearest to working first."""
-
 COSTS = {
     "energy": gettext_lazy("Energy"),
     "housing": gettext_lazy("Housing"),
@@ -31,11 +18,6 @@ COSTS = {
 
 def tier_name(tier: Tier) -> str:
     return str(dict(TIERS)[tier.value])
-
-
-def stage_name(stage: str) -> str:
-    """What stood in the way, in a few words."""
-    return str(STAGES[stage])
 
 
 def group_name(group: str) -> str:

@@ -2,7 +2,6 @@
 
 from collections.abc import Iterable, Iterator, Mapping, Set
 from decimal import Decimal
-from itertools import groupby
 from typing import Any, NamedTuple
 
 from django.utils.safestring import SafeString
@@ -18,7 +17,7 @@ from quotes.launch import launch_plan
 from quotes.presentation.existing import existing_page
 from quotes.presentation.facts import Speed, columns, payback, speeds
 from quotes.presentation.limits import alternatives
-from quotes.presentation.names import COSTS, STAGES, cost_name, group_name, stage_name, tier_name
+from quotes.presentation.names import COSTS, cost_name, group_name, tier_name
 from quotes.presentation.outlook import outlook_page
 from quotes.presentation.placement import placement_page, runs_on
 from quotes.presentation.room import READER, room_page
@@ -26,6 +25,7 @@ from quotes.presentation.ways import ways
 from quotes.pricing.lines import PricedLine, PricedSystem
 from quotes.proposal import Proposal
 from quotes.sizing.assumptions import Assumptions, described
+from quotes.sizing.refusals import grouped_refusals
 from quotes.sizing.results import (
     Economics,
     LoadOption,
@@ -177,15 +177,13 @@ def _years(money: Economics) -> Iterator[Year]:
 
 
 def stages(refusals: Iterable[Refusal]) -> list[Stage]:
-    """Why not …? Nearest to working first, then by name."""
-    order = list(STAGES)
-    rows = sorted(refusals, key=lambda refusal: (order.index(refusal.stage), refusal.subject_name.lower()))
+    """Why not …? Nearest to working first."""
     return [
         Stage(
-            stage_name(stage),
-            tuple(Reason(refusal.subject_name, refusal.reason, refusal.change) for refusal in alike),
+            formats.say(group.title),
+            tuple(Reason(refusal.subject_name, refusal.reason, refusal.change) for refusal in group.members),
         )
-        for stage, alike in groupby(rows, key=lambda refusal: refusal.stage)
+        for group in grouped_refusals(refusals)
     ]
 
 

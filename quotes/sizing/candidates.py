@@ -20,7 +20,7 @@ from quotes.sizing.assumptions import Assumptions
 from quotes.sizing.hardware.compose import ScreenedSystem, screen_systems
 from quotes.sizing.hardware.placing import JOBS, Shape, holds, is_job, resident_gpus
 from quotes.sizing.loads import OptionTable
-from quotes.sizing.results import Estimate, LoadOption, Refusal, Stage
+from quotes.sizing.results import Estimate, Kind, LoadOption, Refusal, Stage
 from quotes.sizing.sharing import shared_loads, widened
 from quotes.sizing.trace import Badge
 
@@ -92,10 +92,13 @@ def exclusion(
     stack = workload.placement.software_stack
     refusal = _refusal_of(accelerator)
     if text := _NOT_SOLD.get(accelerator.availability):
-        return refusal("catalog", Message.of(text))
+        return refusal("catalog", Message.of(text), None, "sale")
     if accelerator.vendor in workload.placement.vendors_excluded:
         return refusal(
-            "stack", Message.of(noop("You asked for no products of {vendor}."), vendor=accelerator.vendor)
+            "stack",
+            Message.of(noop("You asked for no products of {vendor}."), vendor=accelerator.vendor),
+            None,
+            "wish",
         )
     if stack != "any" and stack not in accelerator.software_stack:
         return refusal(
@@ -104,6 +107,7 @@ def exclusion(
                 noop("Your software needs {stack}, which this accelerator does not run."), stack=stack.upper()
             ),
             Message.of(noop("Possible when your software also runs on another stack.")),
+            "wish",
         )
     if servers and not _standing(servers, workload):
         return refusal(
@@ -113,7 +117,9 @@ def exclusion(
         return refusal("server", Message.of(noop("The catalog has no complete server that takes it.")))
     inside = any(server.status is ServerStatus.COMPLETE_SYSTEM for server in servers)
     if not inside and catalog.price_eur(accelerator.order_sku) is None:
-        return refusal("catalog", Message.of(noop("It has no valid price in the catalog today.")))
+        return refusal(
+            "catalog", Message.of(noop("It has no valid price in the catalog today.")), None, "sale"
+        )
     return None
 
 
@@ -125,13 +131,22 @@ def _standing(servers: Sequence[ServerSpec], workload: Workload) -> list[ServerS
 
 
 class _Refuse(Protocol):
-    def __call__(self, stage: Stage, reason: Message, change: Message | None = None, /) -> Refusal: ...
+    def __call__(
+        self, stage: Stage, reason: Message, change: Message | None = None, kind: Kind | None = None, /
+    ) -> Refusal: ...
 
 
 def _refusal_of(accelerator: AcceleratorSpec) -> _Refuse:
-    def refuse(stage: Stage, reason: Message, change: Message | None = None) -> Refusal:
+    def refuse(
+        stage: Stage, reason: Message, change: Message | None = None, kind: Kind | None = None
+    ) -> Refusal:
         return Refusal(
-            subject=accelerator.sku, subject_name=accelerator.name, stage=stage, reason=reason, change=change
+            subject=accelerator.sku,
+            subject_name=accelerator.name,
+            stage=stage,
+            kind=kind,
+            reason=reason,
+            change=change,
         )
 
     return refuse
@@ -343,10 +358,10 @@ def beaten(accelerator: AcceleratorSpec, best: Draft, winner_eur: Decimal) -> Re
             ),
             Message.of(noop("Ask for a trial run, or share measurements of your own.")),
         )
-    percent = Quantity(value=float(best.price_eur / winner_eur - 1) * 100, unit="%", digits=2)
+    excess = float(best.price_eur / winner_eur)
+    percent = Quantity(value=(excess - 1) * 100, unit="%", digits=2)
     text = noop("It works: {count} × {name} for about {price}, {percent} more than the cheapest proposal.")
-    if best.price_eur <= winner_eur:
-        return _refusal_of(accelerator)(
-            "dominated", Message.of(noop("It works: {count} × {name} for about {price}."), **facts)
-        )
-    return _refusal_of(accelerator)("dominated", Message.of(text, percent=percent, **facts))
+    if excess <= 1:
+        text = noop("It works: {count} × {name} for about {price}.")
+    refusal = _refusal_of(accelerator)("dominated", Message.of(text, percent=percent, **facts))
+    return refusal.model_copy(update={"excess": excess})

@@ -21,12 +21,13 @@ from configurator.workload import Workload
 from quotes import services
 from quotes.document_data import CustomerCard, IssuedDocument
 from quotes.presentation.facts import facts
-from quotes.presentation.names import stage_name, tier_name
+from quotes.presentation.names import tier_name
 from quotes.pricing.money import OfferMode
 from quotes.proposal import Proposal
 from quotes.services.paper import render, seller_card, terms_card
 from quotes.services.proposals import today
 from quotes.services.seller import current_seller, current_terms
+from quotes.sizing.refusals import grouped_refusals
 from quotes.sizing.results import SizedSystem
 from quotes.sizing.trace import Figure, Finding
 
@@ -121,9 +122,11 @@ def told(proposal: Proposal, *, explain: bool) -> Iterator[str]:
     if explain and sizing.refusals:
         yield ""
         yield _("Why not …?")
-        for refusal in sizing.refusals:
-            change = f" → {say(refusal.change)}" if refusal.change else ""
-            yield f"  {refusal.subject_name} ({stage_name(refusal.stage)}): {say(refusal.reason)}{change}"
+        for group in grouped_refusals(sizing.refusals):
+            yield f"  {say(group.title)} ({len(group.members)})"
+            for refusal in group.members:
+                change = f" → {say(refusal.change)}" if refusal.change else ""
+                yield f"    {refusal.subject_name}: {say(refusal.reason)}{change}"
 
 
 def _system(proposal: Proposal, system: SizedSystem) -> Iterator[str]:

@@ -8,7 +8,7 @@ from decimal import ROUND_HALF_UP, Decimal
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from catalog.quantity import Message, noop
-from quotes.sizing.results import BillLine, LineRole, Refusal
+from quotes.sizing.results import BillLine, Kind, LineRole, Refusal, Stage
 
 if TYPE_CHECKING:
     from quotes.sizing.hardware.parts import Parts
@@ -39,21 +39,30 @@ class Broken(NamedTuple):
     rule: str
     reason: Message
     change: Message | None = None
-    stage: str = "server"
+    stage: Stage = "server"
+    kind: Kind | None = None  # None: as the stage
 
     def refusal(self, subject: str, name: str) -> Refusal:
         return Refusal(
-            subject=subject, subject_name=name, stage=self.stage, reason=self.reason, change=self.change
+            subject=subject,
+            subject_name=name,
+            stage=self.stage,
+            kind=self.kind,
+            reason=self.reason,
+            change=self.change,
         )
 
 
-def broken(rule: str, reason: str, change: str = "", stage: str = "server", **params: Any) -> Broken:
+def broken(
+    rule: str, reason: str, change: str = "", stage: Stage = "server", kind: Kind | None = None, **params: Any
+) -> Broken:
     """Reason and change share `params`; both are English templates marked with `noop` by the caller."""
     return Broken(
         rule,
         Message(text=reason, params=params),
         Message(text=change, params=params) if change else None,
         stage,
+        kind,
     )
 
 
@@ -64,6 +73,7 @@ def unpriced(rule: str, sku: str, parts: "Parts") -> Broken:
         noop("{article} is not in the catalog or has no valid price."),
         noop("Enter it with its price."),
         stage="catalog",
+        kind="sale",
         article=parts.names.get(sku, sku) or "?",
     )
 

@@ -38,7 +38,7 @@ def counts_allowed(server: ServerSpec, accelerator: AcceleratorSpec | None) -> t
 
 def server_rules(server: ServerSpec, parts: Parts) -> Iterator[Broken]:
     """Whether the server may be offered at all."""
-    common: dict[str, Any] = {"stage": "catalog", "server": server.name}
+    common: dict[str, Any] = {"stage": "catalog", "kind": "sale", "server": server.name}
     if server.status is ServerStatus.INCOMPLETE:
         yield broken(
             "server_incomplete",
@@ -88,6 +88,7 @@ def accelerator_rules(server: ServerSpec, accelerator: AcceleratorSpec, parts: P
             noop("{accelerator} has no valid price in the catalog."),
             noop("Enter the price of its card or board."),
             stage="catalog",
+            kind="sale",
             **common,
         )
     if accelerator.power_w is None and not complete:
@@ -96,6 +97,7 @@ def accelerator_rules(server: ServerSpec, accelerator: AcceleratorSpec, parts: P
             noop("The power of {accelerator} is not known, so no server can be composed with it."),
             noop("Enter its power in the catalog."),
             stage="catalog",
+            kind="unknown",
             **common,
         )
     limit = server.accelerator_power_max_w
@@ -199,6 +201,7 @@ def supply_rules(
             noop("The power supplies of {server} are not known, so their load cannot be checked."),
             noop("Enter number, watts and redundancy in the catalog."),
             stage="catalog",
+            kind="unknown",
             server=server.name,
         )
     elif dc_w > surviving:

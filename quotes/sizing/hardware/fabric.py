@@ -197,6 +197,7 @@ def _cheapest_fabric(
         ),
         noop("Enter such a switch with its optics and prices, or take servers that need no cluster network."),
         stage="catalog",
+        kind="server",
         nodes=nodes,
         speed=round(link_gbit_s),
     )

@@ -30,7 +30,9 @@ def limits_for(box: Box, site: Site, parts: Parts, assumptions: Assumptions) -> 
 def _limits(liquid: bool, site: Site, parts: Parts, assumptions: Assumptions) -> Limits | Broken:
     rack = parts.rack(assumptions.rack_units_wanted_count, assumptions.rack_width_wanted_mm)
     if rack is None:
-        return broken("rack_none", noop("The catalog has no rack with a price."), stage="catalog")
+        return broken(
+            "rack_none", noop("The catalog has no rack with a price."), stage="catalog", kind="server"
+        )
     water = bool(site.cooling & {"rear_door", "liquid"})
     dry_kw = assumptions.rack_rear_door_kw if water else assumptions.rack_air_kw
     wet_kw = assumptions.rack_liquid_kw if liquid else dry_kw
@@ -67,6 +69,7 @@ def server_site_rules(
             noop("{server} needs direct liquid cooling, which the site does not have."),
             noop("Choose an air-cooled server, or a colocation with liquid cooling."),
             stage="site",
+            kind="cooling",
             server=server.name,
         )
     if site.rack_power_max_kw is not None and box.watts > site.rack_power_max_kw * 1000:
@@ -75,6 +78,7 @@ def server_site_rules(
             noop("{server} may draw {power}; the site allows {limit} per rack, {excess} less."),
             noop("Take fewer accelerators per server, cap their power, or place it in a colocation."),
             stage="site",
+            kind="power",
             server=server.name,
             power=Quantity(value=box.watts / 1000, unit="kW", digits=3),
             limit=Quantity(value=site.rack_power_max_kw, unit="kW", digits=3),
@@ -90,6 +94,7 @@ def server_site_rules(
             noop("{server} may draw {power}, more than a rack cooled by air can lose."),
             noop("Choose a liquid-cooled server."),
             stage="site",
+            kind="cooling",
             server=server.name,
             power=Quantity(value=box.watts / 1000, unit="kW", digits=3),
         )
@@ -113,6 +118,7 @@ def _feed_rule(
         ),
         noop("Have a larger feed installed, for example 3 × 63 A, or place it in a colocation."),
         stage="site",
+        kind="power",
         server=plan.server.name,
         power=Quantity(value=box.watts / 1000, unit="kW", digits=3),
         phases=site.feed_phases,
@@ -160,6 +166,7 @@ def _too_heavy(plan: NodePlan, kg: float, site: Site, limits: Limits) -> Broken:
             noop("A rack with one {server} weighs {load} kg/m²; the floor carries {limit}, {excess} less."),
             noop("Spread the load with a plate, choose a lighter server, or place it in a colocation."),
             stage="site",
+            kind="space",
             server=plan.server.name,
             load=Quantity(value=load, digits=3),
             limit=Quantity(value=site.floor_load_kg_m2, digits=3),
@@ -194,6 +201,7 @@ def total_rules(
             noop("The system takes {units} U; {free} U are free, {excess} too few."),
             noop("Free more rack units, choose a flatter server, or place it in a colocation."),
             stage="site",
+            kind="space",
             units=Quantity(value=units),
             free=free,
             excess=Quantity(value=units - free),
@@ -219,6 +227,7 @@ def _too_much_power(
         noop("The system may draw {power}; the site has {limit}, {excess} too little."),
         change,
         stage="site",
+        kind="power",
         power=Quantity(value=watts / 1000, unit="kW", digits=3),
         limit=Quantity(value=limit_w / 1000, unit="kW", digits=3),
         excess=Quantity(value=(watts - limit_w) / 1000, unit="kW", digits=2),

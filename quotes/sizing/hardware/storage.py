@@ -208,6 +208,7 @@ def _none(need: StorageNeed) -> Broken:
         noop("The catalog has no storage for {tb} TB at {read} GB/s read and {write} GB/s write."),
         noop("Use storage you have, keep fewer copies, or enter a larger system in the catalog."),
         stage="catalog",
+        kind="server",
         tb=Quantity(value=need.tb, digits=3),
         read=Quantity(value=need.read_gb_s, digits=3),
         write=Quantity(value=need.write_gb_s, digits=3),

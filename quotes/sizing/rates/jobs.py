@@ -46,7 +46,7 @@ def rate_training_options(
         return {accelerator.sku: unknown(job, accelerator) for accelerator in accelerators}
     if model.train is None or model.training_memory_gb is None:
         text = Message.of(noop("No training of {model} has been measured."), model=model.name)
-        return {a.sku: refusal(a, job.name, "catalog", text) for a in accelerators}
+        return {a.sku: refusal(a, job.name, "catalog", text, kind="unknown") for a in accelerators}
     base = Base.of(model.train, rates.ratios)
     return {
         accelerator.sku: _train(

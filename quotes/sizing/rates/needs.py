@@ -1,7 +1,7 @@
 """What one accelerator can carry of a load: memory, decoding, host, and the rate that a promise may rest on."""
 
 from math import inf
-from typing import Literal, NamedTuple
+from typing import NamedTuple
 
 from catalog.quantity import Message, Quantity, noop
 from catalog.specs import AcceleratorSpec, FormFactor
@@ -10,13 +10,10 @@ from quotes.sizing.assumptions import Assumptions
 from quotes.sizing.portions import whole_of
 from quotes.sizing.rates.offered import BY_NAME, MODELS, RateModel
 from quotes.sizing.rates.table import RateTable
-from quotes.sizing.results import Estimate, MemoryBreakdown, Refusal, Verdict
+from quotes.sizing.results import Estimate, Kind, MemoryBreakdown, Refusal, Stage, Verdict
 
 BYTES_PER_GIB = 1024**3
 EDGE_DOMAINS = frozenset({Domain.VISION, Domain.DETECTION, Domain.SPEECH, Domain.MEDICAL})
-
-
-type Stage = Literal["catalog", "memory", "speed", "server"]
 
 
 class Limit(NamedTuple):
@@ -34,7 +31,12 @@ def model_of(name: str, domain: Domain) -> RateModel | None:
 
 
 def refusal(
-    accelerator: AcceleratorSpec, load: str, stage: str, reason: Message, change: Message | None = None
+    accelerator: AcceleratorSpec,
+    load: str,
+    stage: Stage,
+    reason: Message,
+    change: Message | None = None,
+    kind: Kind | None = None,
 ) -> Refusal:
     return Refusal(
         subject=accelerator.sku,
@@ -42,6 +44,7 @@ def refusal(
         reason=reason,
         change=change,
         stage=stage,
+        kind=kind,
         load=load,
     )
 
@@ -78,7 +81,7 @@ def unfit(
     """Why this accelerator cannot hold the model at all."""
     if memory is None:
         text = noop("Its memory is not known, or is split over several devices.")
-        return refusal(accelerator, part.name, "catalog", Message.of(text))
+        return refusal(accelerator, part.name, "catalog", Message.of(text), kind="unknown")
     if memory.free_gib < 0:
         return refusal(
             accelerator,

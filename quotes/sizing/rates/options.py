@@ -114,11 +114,11 @@ def rate_on(
     device = device_of(accelerator)
     if not device.known:
         text = noop("Its tensor rate or memory bandwidth is not in the catalog.")
-        return refusal(accelerator, load, "catalog", Message.of(text))
+        return refusal(accelerator, load, "catalog", Message.of(text), kind="unknown")
     log = base.on(device, rates.ratios)
     if log.spread > SPREAD_MAX:
         text = noop("No measurement is near enough to promise a rate.")
-        return refusal(accelerator, load, "speed", Message.of(text))
+        return refusal(accelerator, load, "speed", Message.of(text), kind="unknown")
     rate = rates.estimate(base, device, log, with_evidence=with_evidence)
     share = whole_of(accelerator)[1]
     return rate if share == 1 else needs.scaled(rate, share)
@@ -214,4 +214,5 @@ def unknown(part: RateService | RateTraining, accelerator: AcceleratorSpec) -> R
         "catalog",
         Message.of(noop("There is no measured rate for the model {model}."), model=part.model),
         Message.of(noop("Choose the offered model that is most like it.")),
+        "unknown",
     )

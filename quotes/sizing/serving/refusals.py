@@ -36,6 +36,7 @@ def context_refusal(
         subject=accelerator.sku,
         subject_name=accelerator.name,
         stage="memory",
+        kind="model",
         load=service.name,
         reason=Message.of(
             noop("{model} reads at most {limit}; you ask for {asked}."),
@@ -54,6 +55,7 @@ def missing_refusal(accelerator: AcceleratorSpec, service: LanguageService, reas
         subject=accelerator.sku,
         subject_name=accelerator.name,
         stage="catalog",
+        kind="unknown",
         load=service.name,
         reason=reason,
     )
@@ -64,6 +66,7 @@ def unmeasured_refusal(accelerator: AcceleratorSpec, service: LanguageService) -
         subject=accelerator.sku,
         subject_name=accelerator.name,
         stage="stack",
+        kind="unknown",
         load=service.name,
         reason=Message.of(
             noop(

@@ -1,7 +1,6 @@
 """Who may not train, and why: what is missing, by how much it does not fit, and what would help."""
 
 from collections.abc import Sequence
-from typing import Literal
 
 import numpy as np
 
@@ -9,7 +8,7 @@ from catalog.quantity import Message, Quantity, noop
 from catalog.specs import AcceleratorSpec, Availability
 from configurator.workload import Method
 from quotes.sizing.assumptions import Assumptions
-from quotes.sizing.results import Refusal
+from quotes.sizing.results import Kind, Refusal, Stage
 from quotes.sizing.training.calibration import TrainingCalibration
 from quotes.sizing.training.hardware import TrainingGpu
 from quotes.sizing.training.layouts import SHARDINGS, Grid, context_degrees
@@ -32,7 +31,7 @@ def admitted(
                 noop("Sequences of {asked} tokens are longer than the model takes."),
                 asked=_tokens(plan.job.sequence_tokens),
             ),
-            Message.of(noop("Possible with sequences of at most {most} tokens."), most=_tokens(longest)),
+            Message.of(noop("Possible with sequences of at most {most} tokens."), most=_tokens(longest)), "model",
         )  # fmt: skip
     if accelerator.availability is Availability.EDGE:
         text = noop("An edge module runs models; it does not train them.")
@@ -42,7 +41,7 @@ def admitted(
     gpu = surrounded(accelerator, node_gpus, assumptions)
     if gpu is None:
         text = noop("Its memory, bandwidth or 16-bit compute rate is not known, so training cannot be sized.")
-        return _refusal(accelerator, plan, "catalog", Message.of(text))
+        return _refusal(accelerator, plan, "catalog", Message.of(text), kind="unknown")
     return gpu
 
 
@@ -127,12 +126,12 @@ def _saving(plan: Plan, memory: TrainingMemory, index: int) -> Message:
 
 
 def _refusal(
-    accelerator: AcceleratorSpec, plan: Plan, stage: Literal["catalog", "memory", "speed", "stack"], reason: Message,
-    change: Message | None = None,
+    accelerator: AcceleratorSpec, plan: Plan, stage: Stage, reason: Message, change: Message | None = None,
+    kind: Kind | None = None,
 ) -> Refusal:  # fmt: skip
     return Refusal(
         subject=accelerator.sku, subject_name=accelerator.name, stage=stage, reason=reason, change=change,
-        load=plan.job.name,
+        load=plan.job.name, kind=kind,
     )  # fmt: skip
 
 
