@@ -59,6 +59,32 @@ def day(value: date | None) -> str:
     return formats.day(value)
 
 
+@register.filter
+def told(finding: Any) -> str:
+    """What was found and what helps, in one go."""
+    return " ".join(formats.say(part) for part in (finding.message, finding.remedy) if part)
+
+
+@register.filter
+def halves(items: Sequence[Any]) -> list[Sequence[Any]]:
+    """The items in two columns of about equal length, in reading order; one column for a single item."""
+    lengths = [_said_length(item) for item in items]
+    cut = min(
+        range(1, len(items)),
+        key=lambda at: (max(sum(lengths[:at]), sum(lengths[at:])), -at),
+        default=len(items),
+    )
+    return [half for half in (items[:cut], items[cut:]) if half]
+
+
+def _said_length(item: Any) -> int:
+    if isinstance(item, str):
+        return len(item)
+    if isinstance(item, (tuple, list)):
+        return sum(_said_length(part) for part in item)
+    return len(told(item) if hasattr(item, "remedy") else formats.say(item))
+
+
 @register.simple_tag
 def span(low: formats.Number, high: formats.Number, unit: str = "", digits: int = 2) -> str:
     return formats.span(low, high, unit, digits)

@@ -251,3 +251,28 @@ def test_the_style_guide_shows_every_part(client: Client) -> None:
         assert f'class="{part}' in html or f" {part}" in html
     ids = re.findall(r'\sid="([^"]+)"', html)
     assert len(ids) == len(set(ids))
+
+
+@pytest.mark.parametrize(
+    ("lengths", "columns"),
+    [
+        ([], []),
+        ([5], [[5]]),
+        ([5, 5], [[5], [5]]),
+        ([9, 1, 1, 1], [[9], [1, 1, 1]]),
+        ([1, 1, 1, 9], [[1, 1, 1], [9]]),
+        ([3, 3, 3], [[3, 3], [3]]),
+    ],
+)
+def test_halves_are_as_long_as_each_other_and_keep_the_order(lengths, columns):
+    halved = rekenkracht.halves(["x" * length for length in lengths])
+
+    assert [[len(item) for item in half] for half in halved] == columns
+
+
+def test_halves_measure_what_the_reader_sees():
+    long = Finding(severity=Severity.INFO, message=Message.of("short"), remedy=Message.of("a longer remedy"))
+    short = Finding(severity=Severity.INFO, message=Message.of("brief"))
+
+    assert rekenkracht.halves((long, short, short)) == [(long,), (short, short)]
+    assert rekenkracht.told(long) == "short a longer remedy"
