@@ -209,6 +209,13 @@ class ServerSpec(Item):
             return self.psu_w * (self.psu_count - int(spare))
         return self.psu_w * self.psu_count
 
+    @property
+    def psu_one_feed_w(self) -> float | None:
+        """DC watts of the supplies on one of two feeds, the cords divided as evenly as they go; None when unknown."""
+        if self.psu_w is None or self.psu_count is None:
+            return None
+        return self.psu_w * (self.psu_count // 2)
+
 
 # ── parts ───────────────────────────────────────────────────────────────────────────────────────────────────────
 

@@ -45,11 +45,9 @@ def rack_elevation(racks: Sequence[RackPlacement], words: Words = ENGLISH, *, ke
 def _rack(rack: RackPlacement, number: int, x: float, y: float, words: Words) -> str:
     inner = rack.units_total * UNIT
     left, floor = x + POST, y + POST + inner
-    heading = (
-        words.say(Message.of(noop("{number} racks like this"), number=number))
-        if number > 1
-        else words.say(Message.of(noop("Rack")))
-    )
+    heading = words.say(Message.of(noop("Rack that is there") if rack.own else noop("Rack")))
+    if number > 1:
+        heading = words.say(Message.of(noop("{number} racks like this"), number=number))
     marks = [
         text(x, y - 10, heading, bold=True),
         rect(x, y, FACE + 2 * POST, inner + 2 * POST, "paper-sunk", "ink", thick=1.5),
@@ -67,7 +65,7 @@ def _rack(rack: RackPlacement, number: int, x: float, y: float, words: Words) ->
     facts = [words.amount(rack.power_w / 1000, "kW")]
     if rack.weight_kg is not None:
         facts.append(words.amount(rack.weight_kg, "kg"))
-    if rack.floor_kg_m2 is not None:
+    if rack.floor_kg_m2 is not None and not rack.own:
         facts.append(words.amount(rack.floor_kg_m2, "kg/m²"))
     under = y + inner + 2 * POST
     marks.append(text(x, under + 18, " · ".join(facts), colour="ink"))

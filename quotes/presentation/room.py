@@ -13,7 +13,7 @@ from quotes.documents.svg import Words
 from quotes.sizing.assumptions import Assumptions
 from quotes.sizing.hardware.checklist import checklist
 from quotes.sizing.hardware.facility import BTU_PER_WATT_HOUR
-from quotes.sizing.results import RackPlacement, SystemBuild
+from quotes.sizing.results import LineRole, RackPlacement, SystemBuild
 
 READER = Words(say=formats.say, number=formats.quantity, unit=formats.unit_name)
 """How drawings write: in the language that is active when they are drawn."""
@@ -68,6 +68,13 @@ def heat(value_w: float | None) -> str:
     return f"{watts(value_w)} ({formats.quantity(value_w * BTU_PER_WATT_HOUR, 'BTU/h')})"
 
 
+def known_or_least(value: float | None, least: float | None, unit: str) -> str:
+    """`303 kg`, `at least 284 kg` where a part's weight is not known, or unknown."""
+    if value is None and least:
+        return _("at least %(amount)s") % {"amount": formats.quantity(least, unit, 3)}
+    return formats.quantity(value, unit, 3)
+
+
 # ── the whole ───────────────────────────────────────────────────────────────────────────────────────────────────
 
 
@@ -75,7 +82,12 @@ def room_facts(build: SystemBuild, assumptions: Assumptions) -> Iterator[Fact]:
     """What the system asks of the room in all; what is not known says so."""
     room, power = build.room, build.power
     yield Fact(_("Power in daily use"), watts(power.expected_w))
-    yield Fact(_("Power at the wall, at most"), watts(power.wall_w), _("calculated"))
+    counted = any(line.role is LineRole.CPU for line in build.node.lines)
+    yield Fact(
+        _("Power at the wall, at most"),
+        watts(power.wall_w),
+        _("calculated") if counted else _("the maker's figure for the servers"),
+    )
     yield Fact(
         _("Power to provide"),
         watts(power.provision_w),
@@ -86,12 +98,22 @@ def room_facts(build: SystemBuild, assumptions: Assumptions) -> Iterator[Fact]:
     yield from _feeds(build)
     if build.racks:
         yield Fact(_("Rack units in use"), formats.quantity(room.rack_units, "U"))
-    yield Fact(_("Weight in all"), formats.quantity(room.weight_kg, "kg", 3))
+    own = any(rack.own for rack in build.racks)
+    yield Fact(
+        _("Weight in all"),
+        known_or_least(room.weight_kg, room.weight_least_kg, "kg"),
+        _("what is delivered, without the rack") if own else "",
+    )
     if build.racks:
         loads = [rack.floor_kg_m2 for rack in build.racks]
         known = [load for load in loads if load is not None]
         heaviest = max(known) if len(known) == len(loads) else None
-        yield Fact(_("On the floor, under the heaviest rack"), formats.quantity(heaviest, "kg/m²", 3))
+        least = max((rack.floor_least_kg_m2 or 0 for rack in build.racks), default=0)
+        yield Fact(
+            _("On the floor, under the heaviest rack"),
+            known_or_least(heaviest, least, "kg/m²"),
+            _("when that rack holds nothing else") if own else "",
+        )
     yield Fact(
         _("Weight of one server"), formats.quantity(build.node.weight_kg, "kg", 3), _("without packaging")
     )
@@ -139,7 +161,7 @@ def _feeds(build: SystemBuild) -> Iterator[Fact]:
     yield Fact(
         _("Current per phase, one feed lost") if room.redundant else _("Current per phase"),
         formats.quantity(build.amps_per_phase or None, "A"),
-        _("busiest phase of the busiest rack, at %(volts)s")
+        _("busiest phase of the busiest rack, at %(volts)s and a power factor of 1")
         % {"volts": _volts(build)} if room.volts else "",
     )  # fmt: skip
     yield from _single_rack(build)
@@ -174,6 +196,11 @@ def _feed_note(build: SystemBuild) -> str:
     if not room.redundant:
         return _("not redundant: when a feed fails, what hangs on it stops")
     half = formats.number(room.feeds // 2)
+    if room.one_feed_carries is False:
+        return _(
+            "%(half)s from supply A and %(half)s from supply B; the breakers of either side carry all,"
+            " the supplies of the servers do not"
+        ) % {"half": half}
     return _("%(half)s from supply A and %(half)s from supply B; either side carries all") % {"half": half}
 
 
@@ -232,9 +259,10 @@ def _properties(build: SystemBuild, racks: Sequence[RackPlacement]) -> Iterator[
         [f"{formats.number(rack.units_used)} / {formats.quantity(rack.units_total, 'U')}" for rack in racks],
         formats.quantity(room.rack_units, "U"),
     )
-    weights = [formats.quantity(rack.weight_kg, "kg", 3) for rack in racks]
-    yield _("Weight, filled"), weights, formats.quantity(room.weight_kg, "kg", 3)
-    yield _("On the floor"), [formats.quantity(rack.floor_kg_m2, "kg/m²", 3) for rack in racks], NONE
+    weights = [known_or_least(rack.weight_kg, rack.weight_least_kg, "kg") for rack in racks]
+    yield _("Weight, filled"), weights, known_or_least(room.weight_kg, room.weight_least_kg, "kg")
+    floors = [known_or_least(rack.floor_kg_m2, rack.floor_least_kg_m2, "kg/m²") for rack in racks]
+    yield _("On the floor"), floors, NONE
 
 
 def _btu(value_w: float | None) -> float | None:

@@ -288,6 +288,11 @@ class RackPlacement(Frozen):
     c19: int | None = None
     airflow_m3_h: float | None = None
     water_l_min: float | None = None  # of the building, when a door or loop takes all heat
+    own: bool = (
+        False  # a rack that is there: its weight is not in `weight_kg`, and `floor_kg_m2` counts it as empty
+    )
+    weight_least_kg: float | None = None  # without the parts whose weight is not known
+    floor_least_kg_m2: float | None = None
 
     @property
     def units_used(self) -> float:
@@ -307,12 +312,20 @@ class RoomNeeds(Frozen):
     rack_units: float | None = None
     rack_height_units: int | None = None  # of racks that are ordered
     weight_kg: float | None = None  # racks that are ordered included
+    weight_least_kg: float | None = None  # without the parts whose weight is not known
     heaviest_kg: float | None = None  # the heaviest piece to carry in
     deepest_mm: float | None = None
     inlet: str = ""
     airflow_m3_h: float | None = None
     water_l_min: float | None = None
     noise: Literal["quiet", "closed_room"] | None = None
+    data_ports: int | None = None  # for data and users, in switches of the customer
+    data_port_gbit_s: float | None = None
+    data_plug: str = ""
+    management_ports: int | None = None
+    one_feed_carries: bool | None = (
+        None  # whether the supplies on one of two feeds carry the most a server may draw
+    )
 
 
 class FabricPlan(Frozen):

@@ -314,9 +314,61 @@ def test_what_the_room_gives_is_the_sum_of_its_racks() -> None:
     assert room.feeds == sum(rack.feeds or 0 for rack in system.racks) == 2 * len(system.racks)
     assert room.airflow_m3_h == pytest.approx(sum(rack.airflow_m3_h or 0 for rack in system.racks))
     assert room.weight_kg is None  # one part's weight is not known
+    assert room.weight_least_kg == pytest.approx(sum(rack.weight_least_kg or 0 for rack in system.racks))
+    assert room.weight_least_kg > 4 * 110 + len(system.racks) * 170
     assert (room.standing, room.own_racks, room.water_l_min) == ("racks", False, None)
     assert airflow_m3_h(12_000, ASSUMPTIONS) == pytest.approx(2388, rel=0.001)
     assert water_l_min(698, ASSUMPTIONS) == pytest.approx(1, rel=0.001)
+
+
+@pytest.mark.parametrize(
+    ("server", "accelerator", "carries"),
+    [
+        ("SYS-821GE-TNHR", H200, False),  # 4+2 × 3 kW: three are left, 9 kW for 10.5 kW at the wall
+        ("DGX B200", B200, False),  # 5+1 × 3.3 kW: 9.9 kW for 14.3 kW
+        ("SYS-822GS-NBRT", B200, True),  # 3+3 × 6.6 kW
+    ],
+)
+def test_half_of_the_supplies_must_carry_a_server_when_a_feed_is_lost(
+    server: str, accelerator: str, carries: bool
+) -> None:
+    def alone(*, redundant: bool) -> SystemBuild:
+        system = build_system(
+            named(accelerator), named(server), 8, (serving(accelerator, 8, 8),),
+            serve(site=Site(feed_amps=63, feeds_redundant=redundant)), seed(), ASSUMPTIONS,
+        )  # fmt: skip
+        assert isinstance(system, SystemBuild), str(system.reason)
+        return system
+
+    system = alone(redundant=True)
+    told = any("it slows down or stops" in str(finding.message) for finding in system.findings)
+    assert (system.room.one_feed_carries, told) == (carries, not carries)
+    assert alone(redundant=False).room.one_feed_carries is None
+
+
+def test_three_supplies_leave_one_on_the_smaller_side() -> None:
+    assert named("SYS-221GE-NR").psu_one_feed_w == 2000
+
+
+def test_a_rack_that_is_there_is_not_part_of_the_weight() -> None:
+    """One server of 110 kg in a rack that the customer has; the floor counts an empty one, of 800 × 1200 mm."""
+    system = build_system(
+        named(H200), named("SYS-821GE-TNHR"), 8, (serving(H200, 8, 8),), serve(), seed(), ASSUMPTIONS
+    )
+    assert isinstance(system, SystemBuild)
+    (rack,) = system.racks
+    assert (rack.own, rack.weight_kg, system.room.weight_kg) == (True, 110, 110)
+    assert rack.floor_kg_m2 == pytest.approx((170 + 110) / 0.96)
+
+
+def test_switches_that_are_there_give_a_port_for_each_port_of_a_server() -> None:
+    """A DPU of 2 × 200 Gb/s, and for management the server's own port and the DPU's; a cluster brings switches."""
+    system = build_system(
+        named(H200), named("SYS-821GE-TNHR"), 8, (serving(H200, 8, 8),), serve(), seed(), ASSUMPTIONS
+    )
+    room = system.room
+    assert (room.data_ports, room.data_port_gbit_s, room.management_ports) == (2, 200, 2)
+    assert cluster(Site(feed_amps=63)).room.data_ports is None
 
 
 def test_outlets_of_a_single_feed_take_the_cords_of_both_sides() -> None:

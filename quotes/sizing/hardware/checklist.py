@@ -92,15 +92,27 @@ def _place(build: SystemBuild) -> Iterator[Message]:
             depth=Quantity(value=room.deepest_mm or 0, unit="mm", digits=4),
         )
     heaviest = _heaviest(build.racks)
-    if heaviest is not None and heaviest.floor_kg_m2 is not None:
+    if heaviest is not None and heaviest.own:
+        yield Message.of(
+            noop("Rack and floor carry {kg} more: {load} under a rack that was empty."),
+            load=Quantity(value=heaviest.floor_kg_m2 or 0, unit="kg/m²", digits=3),
+            kg=Quantity(value=heaviest.weight_kg or 0, unit="kg", digits=3),
+        )
+    elif heaviest is not None and heaviest.floor_kg_m2 is not None:
         yield Message.of(
             noop("The floor carries {load} under the heaviest rack, which weighs {kg} when filled."),
             load=Quantity(value=heaviest.floor_kg_m2, unit="kg/m²", digits=3),
             kg=Quantity(value=heaviest.weight_kg or 0, unit="kg", digits=3),
         )
     elif build.racks:
+        least = max(rack.weight_least_kg or 0 for rack in build.racks)
         yield Message.of(
-            noop("The weight of a rack is not known in full: have the floor checked when it is.")
+            noop(
+                "The weight of a rack is not known in full, and at least {kg}: have the floor checked for it."
+            )
+            if least
+            else noop("The weight of a rack is not known in full: have the floor checked when it is."),
+            kg=Quantity(value=least, unit="kg", digits=3),
         )
     if room.noise == "closed_room":
         yield Message.of(
@@ -148,6 +160,12 @@ def _power(build: SystemBuild) -> Iterator[Message]:
         else noop("They carry the fullest rack: {power} and {amps} on the busiest phase."),
         **size,
     )
+    if room.one_feed_carries is False:
+        yield Message.of(
+            noop(
+                "It is agreed what happens when a feed fails: the supplies on the other do not carry a full load."
+            )
+        )
     if room.own_racks:
         yield _outlets(build.racks)
     yield Message.of(
@@ -219,7 +237,19 @@ def _cooling(build: SystemBuild, assumptions: Assumptions) -> Iterator[Message]:
 
 
 def _network(build: SystemBuild) -> Iterator[Message]:
-    yield Message.of(noop("Network connections, addresses and names are reserved, also for management."))
+    if (room := build.room).data_ports:
+        yield Message.of(
+            noop(
+                "Switches have {ports} ports of {speed} ({plug}) free for data, {management} for management."
+            ),
+            ports=room.data_ports,
+            speed=Quantity(value=room.data_port_gbit_s or 0, unit="Gbit/s"),
+            plug=room.data_plug,
+            management=room.management_ports or 0,
+        )
+        yield Message.of(noop("Addresses and names are reserved, also for management."))
+    else:
+        yield Message.of(noop("Network connections, addresses and names are reserved, also for management."))
     if build.racks:
         yield Message.of(
             noop("Fire detection and extinguishing suit the power in the room; the insurer knows.")

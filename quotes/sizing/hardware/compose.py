@@ -118,7 +118,7 @@ def _written_out(
     nvme_tb = plan.nodes * plan.node.recipe.drives * getattr(drive, "capacity_gb", 0) / 1000
     storage = storage_result(plan.need, plan.store, nvme_tb)
     racks = placements(plan, workload.site, assumptions)
-    room = room_needs(plan, racks, workload.site, assumptions)
+    room = room_needs(plan, racks, workload.site, parts, assumptions)
     return SystemBuild(
         accelerator=plan.node.accelerator.sku if plan.node.accelerator else None,
         accelerators=plan.nodes * plan.node.gpus,

@@ -77,14 +77,6 @@ def _supply_findings(plan: NodePlan, note: Note) -> None:
             noop("{server} has no spare power supply: if it fails, the server stops."),
             noop("Accept that, or choose a server with redundant supplies."),
         )
-    elif server.psu_count and server.psu_surviving_w and server.psu_w:
-        lost = server.psu_count - server.psu_surviving_w / server.psu_w
-        if lost < server.psu_count / 2:
-            note(
-                Severity.INFO,
-                noop("{server} survives the loss of {lost} power supplies, not of a whole feed."),
-                lost=round(lost),
-            )
     if not server.inlet:
         note(Severity.WARNING, noop("The power inlet of {server} is not known: cords are not included."))
 

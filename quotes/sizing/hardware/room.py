@@ -1,6 +1,6 @@
 """What the room must give: per rack and in all, for the page, the quote and the site sheet alike."""
 
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 from catalog.specs import ServerRole
 from configurator.workload import Site
@@ -13,6 +13,8 @@ from quotes.sizing.hardware.facility import (
     needs_liquid,
     stands_alone,
 )
+from quotes.sizing.hardware.node_findings import NodePlan
+from quotes.sizing.hardware.parts import Parts
 from quotes.sizing.results import RackPlacement, RoomNeeds
 
 if TYPE_CHECKING:
@@ -74,15 +76,21 @@ def _placement(
     known = all(box.kg is not None for box in boxes)
     kg = sum(box.kg or 0 for box in boxes)
     whole = layout.rack is None  # the rack is itself the article
-    rack_kg = layout.rack.weight_kg if layout.rack else None
+    own = layout.own and not whole
+    rack_kg = 0 if whole or own or not layout.rack else layout.rack.weight_kg
+    least_kg = kg + (rack_kg or 0)
+    floor = floor_load_kg_m2(kg, layout.rack) if layout.rack else None
     plugs = not whole and (bool(plan.node.server.inlet) or all(box.kind != "node" for box in boxes))
     sides = 3 - layout.feeds_per_pair  # on a single feed hang the cords of both
     return RackPlacement(
         units_total=layout.rack.rack_units if layout.rack else round(sum(box.units for box in boxes)),
         items=tuple((box.label, box.units, box.kind) for box in boxes),
         power_w=rack.watts,
-        weight_kg=(kg if whole else kg + rack_kg if rack_kg is not None else None) if known else None,
-        floor_kg_m2=floor_load_kg_m2(kg, layout.rack) if known and layout.rack else None,
+        weight_kg=least_kg if known and rack_kg is not None else None,
+        floor_kg_m2=floor if known else None,
+        weight_least_kg=least_kg,
+        floor_least_kg_m2=floor,
+        own=own,
         cooling=rack.cooling,
         wall_w=wall_w,
         expected_w=wall_w * assumptions.load_factor_fraction,
@@ -106,7 +114,11 @@ def amps_per_phase(plan: "SystemPlan", racks: tuple[RackPlacement, ...], assumpt
 
 
 def room_needs(
-    plan: "SystemPlan", racks: tuple[RackPlacement, ...], site: Site, assumptions: Assumptions
+    plan: "SystemPlan",
+    racks: tuple[RackPlacement, ...],
+    site: Site,
+    parts: Parts,
+    assumptions: Assumptions,
 ) -> RoomNeeds:
     """The sums, and what no rack tells: where it stands, the heaviest piece to carry in, how loud it is."""
     server = plan.node.server
@@ -124,6 +136,7 @@ def room_needs(
         rack_units=plan.units if racks else None,
         rack_height_units=max(heights, default=None),
         weight_kg=_sum([rack.weight_kg for rack in racks]) if racks else _times(server.weight_kg, plan.nodes),
+        weight_least_kg=_sum([rack.weight_least_kg for rack in racks]) if racks else None,
         heaviest_kg=server.weight_kg,
         deepest_mm=server.depth_mm,
         inlet=server.inlet,
@@ -132,7 +145,34 @@ def room_needs(
         if any(rack.cooling != "air" for rack in racks)
         else None,
         noise="quiet" if QUIET_ROLES & server.roles else "closed_room",
+        one_feed_carries=one_feed_carries(plan.node, assumptions)
+        if site.feeds_redundant and standing == "racks"
+        else None,
+        **({} if plan.cluster else _ports(plan, parts)),
     )
+
+
+def _ports(plan: "SystemPlan", parts: Parts) -> dict[str, Any]:
+    """What the servers plug into switches that are there; nothing for a server whose ports are not known."""
+    by_sku = {nic.sku: nic for nic in parts.nics}
+    cards = [(by_sku[sku], number) for sku, number in plan.node.recipe.nics]
+    if not cards:
+        return {}
+    fastest = max((card for card, _ in cards), key=lambda card: card.port_gbit_s)
+    return {
+        "data_ports": plan.nodes * sum(number * card.ports for card, number in cards),
+        "data_port_gbit_s": fastest.port_gbit_s,
+        "data_plug": fastest.connector,
+        "management_ports": plan.nodes * (1 + sum(number for card, number in cards if card.kind == "dpu")),
+    }
+
+
+def one_feed_carries(node: NodePlan, assumptions: Assumptions) -> bool | None:
+    """Whether half of a server's supplies carries the most it may draw; None when they are not known."""
+    one_feed_w = node.server.psu_one_feed_w
+    if one_feed_w is None or not node.server.inlet:
+        return None
+    return node.provision_w * assumptions.psu_efficiency_fraction <= one_feed_w + 1e-6
 
 
 def _standing(plan: "SystemPlan") -> Literal["racks", "desk", "edge", "whole_racks"]:

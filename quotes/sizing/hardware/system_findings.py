@@ -10,7 +10,7 @@ from quotes.sizing.assumptions import Assumptions
 from quotes.sizing.hardware.facility import Box, server_box, usable_supply_kw
 from quotes.sizing.hardware.node_findings import NodePlan, small_plug
 from quotes.sizing.hardware.parts import Parts
-from quotes.sizing.hardware.room import QUIET_ROLES
+from quotes.sizing.hardware.room import QUIET_ROLES, one_feed_carries
 from quotes.sizing.results import LoadOption, RackPlacement
 from quotes.sizing.trace import Finding, Severity
 
@@ -96,6 +96,20 @@ def _power_findings(
         )
         if site.feeds_redundant:
             _cord_finding(box, assumptions, note)
+    if racks and site.feeds_redundant and one_feed_carries(plan.node, assumptions) is False:
+        note(
+            Severity.WARNING,
+            noop(
+                "With one feed lost the supplies of {server} give {left} and it may ask {load}: it slows down or stops."
+            ),
+            noop("Ask the maker what it does then, or take a server whose supplies on one feed carry it."),
+            about="site.feeds_redundant",
+            server=plan.node.server.name,
+            left=Quantity(value=(plan.node.server.psu_one_feed_w or 0) / 1000, unit="kW", digits=3),
+            load=Quantity(
+                value=plan.node.provision_w * assumptions.psu_efficiency_fraction / 1000, unit="kW", digits=3
+            ),
+        )
     busiest_a = max((rack.amps_per_phase or 0 for rack in racks), default=0)
     if busiest_a > site.feed_amps * assumptions.feed_load_fraction * (1 + 1e-9):
         note(
@@ -145,11 +159,14 @@ def _site_findings(plan: "SystemPlan", racks: Sequence[RackPlacement], site: Sit
             noop("No rack is included: {units} U are needed in racks that you have."),
             units=Quantity(value=plan.units),
         )
-    heaviest = max((rack.floor_kg_m2 for rack in racks if rack.floor_kg_m2 is not None), default=None)
+    heaviest = max((rack.floor_least_kg_m2 or 0 for rack in racks), default=0)
     if heaviest and site.floor_load_kg_m2 is None:
+        known = all(rack.floor_kg_m2 is not None for rack in racks)
         note(
             Severity.INFO,
-            noop("The heaviest rack weighs {load} kg/m² on its footprint: have the floor checked."),
+            noop("The heaviest rack weighs {load} kg/m² on its footprint: have the floor checked.")
+            if known
+            else noop("A rack weighs at least {load} kg/m² on its footprint: have the floor checked."),
             load=Quantity(value=heaviest, digits=3),
         )
     if site.floor_load_kg_m2 is not None and any(rack.floor_kg_m2 is None for rack in racks):
