@@ -51,6 +51,7 @@ class Machine(NamedTuple):
     use: str
     mark: str
     reason: Message
+    kept: tuple[str, ...]  # loads and GPUs, where it is kept for several
     readings: str
     loads: tuple[LoadRow, ...]
     findings: tuple[Finding, ...]
@@ -62,8 +63,8 @@ class Existing(NamedTuple):
 
     together: tuple[Message, ...]
     counted: tuple[str, ...]
-    asked_to_count: bool
     carries_all: bool
+    basis: str  # whether the proposals count them in
     machines: tuple[Machine, ...]
     findings: tuple[Finding, ...]
 
@@ -75,10 +76,22 @@ def existing_page(report: ExistingReport | None) -> Existing | None:
     return Existing(
         together=tuple(load.message for load in report.loads),
         counted=tuple(_counted(report)),
-        asked_to_count=report.counted,
         carries_all=report.carries_all,
-        machines=tuple(map(_machine, report.machines)),
+        basis=_basis(report),
+        machines=tuple(_machine(machine, report) for machine in report.machines),
         findings=report.findings,
+    )
+
+
+def _basis(report: ExistingReport) -> str:
+    if not report.counted:
+        return _("This is a comparison: the proposals carry everything.")
+    if report.carries_all:
+        return _("Counted in, they carry everything: there is nothing to buy.")
+    if not report.allotted:
+        return _("None of your machines can be counted on, so the proposals carry everything.")
+    return _(
+        "The proposals carry what your own machines leave, at the largest load that was calculated with:"
     )
 
 
@@ -96,13 +109,24 @@ def title_of(machine: MachineReport) -> str:
     return machine.name or _("Machine %(number)s") % {"number": machine.number}
 
 
-def _machine(machine: MachineReport) -> Machine:
+def _kept(machine: MachineReport, report: ExistingReport) -> Iterator[str]:
+    here = [one for one in report.allotted if one.machine == machine.number]
+    for one in here if len(here) > 1 else ():
+        yield _("%(load)s: %(share)s on %(gpus)s") % {
+            "load": load_title(one.load),
+            "share": formats.percent(one.fraction),
+            "gpus": formats.quantity(one.gpus, "GPUs", 4),
+        }
+
+
+def _machine(machine: MachineReport, report: ExistingReport) -> Machine:
     return Machine(
         title=title_of(machine),
         gpus=gpus_in_words(machine.groups),
         use=str(USES[machine.use]),
         mark=MARKS[machine.use],
         reason=machine.reason,
+        kept=tuple(_kept(machine, report)),
         readings=readings_in_words(machine.readings),
         loads=tuple(map(_load, machine.loads)),
         findings=machine.findings,

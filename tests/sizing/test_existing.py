@@ -188,6 +188,15 @@ def test_busy_machines_do_not_carry_anything_together() -> None:
     assert (load.carried, "as busy as it is now" in str(load.message)) == (Carried.NONE, True)
 
 
+def test_a_machine_does_several_loads_on_gpus_of_their_own() -> None:
+    found = report("law-firm", machine("h200-sxm5-141gb", 4))
+    assert [(one.load, one.machine, one.fraction) for one in found.allotted] == [
+        ("fine_tune", 1, 1), ("fine_tune_training", 1, 1),
+    ]  # fmt: skip
+    assert "2 services and jobs beside each other" in str(found.machines[0].reason)
+    assert len(report("law-firm", machine("h200-sxm5-141gb", 1)).allotted) == 1
+
+
 # ── energy ──────────────────────────────────────────────────────────────────────────────────────────────────────
 
 
@@ -276,7 +285,7 @@ def test_what_was_assumed_goes_with_its_part() -> None:
     wanted = law.model_copy(
         update={
             "assumed": frozenset({"services.0.engine", "jobs.0.precision", "data.copies"}),
-            "existing": (machine("h200-sxm5-141gb", 8),), "count_existing": True,
+            "existing": (machine("h200-sxm5-141gb", 4),), "count_existing": True,
         }
     )  # fmt: skip
     rest = rest_of(wanted, CATALOG, Assumptions(), shipped()).workload
@@ -309,9 +318,12 @@ def test_one_more_gpu_never_carries_less(name: str, sku: str, count: int) -> Non
 
 @settings(max_examples=15, deadline=None)
 @given(st.lists(st.tuples(st.sampled_from(SKUS), st.integers(1, 8)), min_size=1, max_size=4))
-def test_machines_do_one_thing_and_no_load_is_done_twice(given_: list[tuple[str, int]]) -> None:
+def test_gpus_do_one_thing_and_no_load_is_done_twice(given_: list[tuple[str, int]]) -> None:
     found = report("law-firm", *(machine(sku, count) for sku, count in given_))
-    assert len({one.machine for one in found.allotted}) == len(found.allotted)
+    for one_machine, (_sku, count) in zip(found.machines, given_, strict=True):
+        here = [one.gpus for one in found.allotted if one.machine == one_machine.number]
+        assert 0 not in here
+        assert sum(here) <= count
+        assert bool(here) == (one_machine.use is Use.REUSE)
     for load in found.loads:
         assert sum(one.fraction for one in found.allotted if one.load == load.load) <= 1 + 1e-9
-    assert {one.machine for one in found.allotted} == {m.number for m in found.machines if m.use is Use.REUSE}

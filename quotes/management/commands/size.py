@@ -20,6 +20,7 @@ from configurator.wizard.presets import load_title
 from configurator.workload import Workload
 from quotes import services
 from quotes.document_data import CustomerCard, IssuedDocument
+from quotes.presentation.existing import Machine, existing_page
 from quotes.presentation.facts import facts
 from quotes.presentation.names import tier_name
 from quotes.pricing.money import OfferMode
@@ -114,6 +115,16 @@ def told(proposal: Proposal, *, explain: bool) -> Iterator[str]:
     sizing = proposal.sizing
     for finding in sizing.findings:
         yield from _finding(finding)
+    if existing := existing_page(proposal.existing):
+        yield ""
+        yield _("What you have already")
+        for message in existing.together:
+            yield f"  {say(message)}"
+        yield " ".join((f"  {existing.basis}", *existing.counted))
+        for machine in existing.machines:
+            yield from _machine(machine, explain=explain)
+        for finding in existing.findings:
+            yield from _finding(finding, "  ")
     for system in sizing.systems:
         yield ""
         yield from _system(proposal, system)
@@ -127,6 +138,18 @@ def told(proposal: Proposal, *, explain: bool) -> Iterator[str]:
             for refusal in group.members:
                 change = f" → {say(refusal.change)}" if refusal.change else ""
                 yield f"    {refusal.subject_name}: {say(refusal.reason)}{change}"
+
+
+def _machine(machine: Machine, *, explain: bool) -> Iterator[str]:
+    yield f"  {machine.title}: {machine.gpus} → {machine.use}. {say(machine.reason)}"
+    for text in (machine.readings, *machine.kept, machine.energy):
+        if text:
+            yield f"    {text}"
+    for load in machine.loads if explain else ():
+        change = f" → {say(load.change)}" if load.change else ""
+        yield f"    {load.name}: {say(load.message)}{change}"
+    for finding in machine.findings:
+        yield from _finding(finding, "    ")
 
 
 def _system(proposal: Proposal, system: SizedSystem) -> Iterator[str]:

@@ -1,13 +1,14 @@
 """Electricity of existing GPUs against that of proposed ones, for the same work."""
 
-from collections.abc import Mapping
+from collections import defaultdict
+from collections.abc import Mapping, Sequence
 from decimal import Decimal
 
 from catalog.quantity import Message, Quantity, noop
 from catalog.specs import AcceleratorSpec, CatalogSnapshot
 from configurator.workload import ExistingMachine, Workload
 from quotes.sizing.assumptions import Assumptions
-from quotes.sizing.existing.results import Carried, Energy, ExistingReport, MachineLoad, MachineReport, Use
+from quotes.sizing.existing.results import Allotted, Energy, ExistingReport, MachineLoad, MachineReport, Use
 from quotes.sizing.money.economics import energy_eur_per_year
 from quotes.sizing.results import LoadOption, Sizing
 
@@ -20,20 +21,24 @@ def with_energy(
     assumptions: Assumptions,
 ) -> ExistingReport:
     """`report` with what the GPUs of each machine cost in electricity for the service that it would be kept for,
-    beside the recommended GPUs doing the same. A machine is retired where new GPUs for that work pay for themselves in
-    electricity within the horizon, unless it was counted in."""
+    beside the recommended GPUs doing the same; of several services the one on most GPUs. A machine is retired where new
+    GPUs for that work pay for themselves in electricity within the horizon, unless it was counted in or does more."""
     known = {one.sku: one for one in catalog.accelerators}
     proposed = {load.load: load for load in sizing.recommended.candidate.loads} if sizing.recommended else {}
-    counted = {one.machine for one in report.allotted} if report.counted else set()
+    kept: dict[int, list[Allotted]] = defaultdict(list)
+    for one in report.allotted:
+        kept[one.machine].append(one)
     machines = []
     for machine, given in zip(report.machines, workload.existing, strict=True):
-        energy = _energy(machine, given, proposed, known, workload, assumptions)
+        here = kept[machine.number]
+        energy = _energy(machine, here, given, proposed, known, workload, assumptions)
         if energy is None:
             machines.append(machine)
             continue
         update: dict[str, object] = {"energy": energy[0]}
         years = _years(energy, proposed, known, catalog)
-        if years is not None and years <= workload.growth.horizon_years and machine.number not in counted:
+        replaceable = not report.counted and len(here) == 1
+        if years is not None and years <= workload.growth.horizon_years and replaceable:
             text = noop(
                 "New GPUs for the same work pay for themselves in electricity within {years}: replace it."
             )
@@ -47,6 +52,7 @@ def with_energy(
 
 def _energy(
     machine: MachineReport,
+    kept: Sequence[Allotted],
     given: ExistingMachine,
     proposed: Mapping[str, LoadOption],
     known: Mapping[str, AcceleratorSpec],
@@ -56,9 +62,10 @@ def _energy(
     """The comparison, and how many proposed GPUs the work takes. None where there is nothing to compare."""
     if machine.use is not Use.REUSE:
         return None
+    gpus = {one.load: one.gpus for one in kept}
     best = max(
-        (load for load in machine.loads if load.option and load.load in proposed and not _is_job(load)),
-        key=lambda load: (load.carried is Carried.WHOLE, load.fraction),
+        (load for load in machine.loads if load.load in gpus and load.load in proposed and not _is_job(load)),
+        key=lambda load: gpus[load.load],
         default=None,
     )
     if best is None or best.option is None:
@@ -68,7 +75,7 @@ def _energy(
     if old_w is None or new_w is None:
         return None
     # At equal work: GPUs per unit of what they carry, times the part that this machine carries.
-    old_gpus = best.option.gpus / max(1.0, best.option.capacity_factor) * 1.0
+    old_gpus = best.option.gpus / max(1.0, best.option.capacity_factor)
     part = new.portion.compute_fraction if new.portion else 1.0
     new_gpus = new.gpus * part / max(1.0, new.capacity_factor) * best.fraction
     energy = Energy(

@@ -1,6 +1,7 @@
 """Each machine that the customer has: what it carries of this workload, and what to do with it."""
 
 from collections.abc import Sequence
+from functools import partial
 
 from catalog.quantity import Message, Quantity, noop
 from catalog.specs import CatalogSnapshot
@@ -57,7 +58,7 @@ def report_existing(
         loads=tuple(_together(part, machines) for part in parts(workload)),
         findings=tuple(_general(workload)),
     )
-    return settled(report, allot(parts(workload), machines))
+    return settled(report, allot(parts(workload), machines, partial(_on_groups, bench=bench)))
 
 
 def _general(workload: Workload) -> list[Finding]:
@@ -75,7 +76,7 @@ def _general(workload: Workload) -> list[Finding]:
 
 def _machine(number: int, machine: ExistingMachine, workload: Workload, bench: Bench) -> MachineReport:
     groups = groups_of(machine, bench.catalog)
-    loads = tuple(_on_machine(part, groups, bench) for part in parts(workload))
+    loads = tuple(_on_groups(part, groups, bench)[0] for part in parts(workload))
     readings = readings_of(machine)
     use, reason = _use(groups, loads, held_up(machine, bench.assumptions), bench)
     return MachineReport(
@@ -91,20 +92,21 @@ def _machine(number: int, machine: ExistingMachine, workload: Workload, bench: B
     )
 
 
-def _on_machine(part: Service | Job, groups: Sequence[GpuGroup], bench: Bench) -> MachineLoad:
-    """The best that one group of equal GPUs does; a load is never spread over kinds of GPUs."""
+def _on_groups(
+    part: Service | Job, groups: Sequence[GpuGroup], bench: Bench
+) -> tuple[MachineLoad, GpuGroup | None]:
+    """The best that one group of equal GPUs does, and which; a load is never spread over kinds of GPUs."""
     answers = []
     for group in groups:
         spec = spec_of(group, bench.catalog)
         if spec is not None and group.working:
-            answers.append(bench.carried(part, spec, group.working))
+            answers.append((bench.carried(part, spec, group.working), group))
     if not answers:
         broken = any(group.sku for group in groups)
         text = noop("None of its GPUs works.") if broken else noop("We do not know its GPUs.")
-        return MachineLoad(
-            load=part.name, carried=Carried.NONE if broken else Carried.UNKNOWN, message=Message.of(text)
-        )
-    return max(answers, key=lambda one: (RANK[one.carried], one.fraction))
+        carried = Carried.NONE if broken else Carried.UNKNOWN
+        return MachineLoad(load=part.name, carried=carried, message=Message.of(text)), None
+    return max(answers, key=lambda one: (RANK[one[0].carried], one[0].fraction))
 
 
 # ── what to do with it ──────────────────────────────────────────────────────────────────────────────────────────

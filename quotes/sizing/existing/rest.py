@@ -25,9 +25,10 @@ def rest_of(
 ) -> Rest:
     """What is left of `workload` after its machines did what they can.
 
-    Only machines worth keeping count, each for one load. A service leaves the part of its *largest* demand (the one
-    that the proposal with room to grow carries) that the machines do not carry: the smaller proposals come out
-    cautiously large. A job leaves nothing or everything. An N+1 service finds its spare on each machine by itself.
+    Only machines worth keeping count, each of their GPUs for one load. A service leaves the part of its *largest*
+    demand (the one that the proposal with room to grow carries) that the machines do not carry: the smaller proposals
+    come out cautiously large. A job leaves nothing or everything. An N+1 service finds its spare on each machine by
+    itself.
     """
     grown = workload.model_copy(
         update={"services": tuple(_grown(part, workload, assumptions) for part in workload.services)}

@@ -95,11 +95,12 @@ class LoadTogether(Frozen):
 
 
 class Allotted(Frozen):
-    """What a machine is kept for: a load, and the part of it that it carries."""
+    """What a machine is kept for: a load, the part of it that it carries, and how many of its GPUs that takes."""
 
     load: str
     machine: int
     fraction: float = Field(gt=0, le=1)
+    gpus: int = 0  # 0: not kept at the time, a machine did one load
 
 
 class ExistingReport(Frozen):

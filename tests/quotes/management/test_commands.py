@@ -58,6 +58,23 @@ def test_size_tells_a_summary(catalog: None, language: str, words: str) -> None:
     assert "kW" in text
 
 
+def test_size_says_what_the_machines_do_that_are_there(catalog: None, tmp_path: Path) -> None:
+    path = tmp_path / "workload.json"
+    gpus = [{"name": "H200", "sku": "h200-sxm5-141gb", "count": 8, "temperature_c": 41}]
+    there = {"existing": [{"name": "gpu01", "gpus": gpus, "pasted": True}], "count_existing": True}
+    path.write_text(json.dumps(as_plain(workload_of("law-firm")) | there))
+    text = run("size", path, "--explain")
+    for words in (
+        "What you have already",
+        "gpu01: 8 × H200 SXM5 141GB → keep",
+        "there is nothing to buy",
+        "at most 41",
+        "100% on 4",
+    ):
+        assert words in text
+    assert "8 × H200" in run("size", path, "--language", "nl")
+
+
 def test_size_explains_every_figure_and_refusal(catalog: None) -> None:
     path = SCENARIOS / "municipality.yaml"
     found = Proposal.model_validate_json(run("size", path, "--json"))
