@@ -39,6 +39,8 @@ class Environment(BaseSettings):
     smtp_password: SecretStr = SecretStr("")
     smtp_security: Literal["starttls", "tls", "none"] = "starttls"
     mail_from: str = ""
+    model_hub_url: str = ""
+    model_hub_token: SecretStr = SecretStr("")
     log_level: Literal["DEBUG", "INFO", "WARNING", "ERROR"] = "INFO"
 
     @field_validator("site_url")
@@ -54,11 +56,30 @@ class Environment(BaseSettings):
             raise ValueError(f"'{url}' is not an address; write it as https://name.example, without a path")
         return f"{parts.scheme}://{parts.netloc}"
 
+    @field_validator("model_hub_url")
+    @classmethod
+    def _is_a_hub(cls, url: str) -> str:
+        how = "write it as https://huggingface.co, without password or question mark, or leave it empty"
+        try:
+            parts = urlsplit(url)
+            host = f"{parts.hostname}:{parts.port}" if parts.port else parts.hostname
+        except ValueError:
+            raise ValueError(f"this is no address of a model hub; {how}") from None
+        if url and (
+            parts.scheme != "https" or not host or parts.netloc.lower() != host or "?" in url or "#" in url
+        ):
+            raise ValueError(f"this is no address of a model hub; {how}")
+        return url.rstrip("/")
+
     @model_validator(mode="after")
     def _is_safe(self) -> Self:
         if self.smtp_host and not self.mail_from:
             raise ValueError(
                 "MAIL_FROM is missing; e-mail needs an address to come from, such as quotes@example.com"
+            )
+        if self.model_hub_token.get_secret_value() and not self.model_hub_url:
+            raise ValueError(
+                "MODEL_HUB_TOKEN opens no hub without MODEL_HUB_URL, such as https://huggingface.co"
             )
         key = self.secret_key.get_secret_value()
         if self.site_mode != "production":
@@ -219,6 +240,10 @@ MAILERS = {
 DEFAULT_FROM_EMAIL = env.mail_from
 # A site may do without: sales then copy the links.
 SILENCED_SYSTEM_CHECKS = [] if env.smtp_host else ["mail.E001"]
+
+# The hub that models are looked up on by their name: none without an address
+MODEL_HUB_URL = env.model_hub_url
+MODEL_HUB_TOKEN = env.model_hub_token.get_secret_value()
 
 # Static files: served by WhiteNoise, from the finders while trying out, from hashed copies in production
 STATIC_URL = "/static/"

@@ -6,6 +6,9 @@ import sys
 from pathlib import Path
 
 import pytest
+from pydantic import ValidationError
+
+from configurator.settings import Environment
 
 ROOT = Path(__file__).resolve().parent.parent
 GOOD_KEY = "k3y-".join("abcdefghijklmnopqrstuvwxyz")
@@ -37,6 +40,10 @@ def manage(*arguments: str, **environment: str) -> subprocess.CompletedProcess[s
         ({"SITE_URL": "https://example.test/path"}, "is not an address"),
         ({"SITE_MODE": "staging"}, "SITE_MODE: Input should be 'production', 'demo' or 'test'"),
         ({"SMTP_HOST": "smtp.example.test"}, "MAIL_FROM is missing"),
+        (
+            {"MODEL_HUB_URL": "http://user:hunter2@hub.example"},
+            "MODEL_HUB_URL: this is no address of a model",
+        ),
         ({"DATABASE_URL": "mysql://user:hunter2@host/name"}, "DATABASE_URL must look like postgresql://"),
         ({"DATABASE_URL": "postgres//host/name"}, "DATABASE_URL must look like postgresql://"),
         ({"DATABASE_URL": "postgres://user:hunter2@host:port/name"}, "DATABASE_URL cannot be read"),
@@ -55,3 +62,28 @@ def test_wrong_settings_stop_with_one_sentence(wrong: dict[str, str], sentence: 
 def test_production_settings_pass_every_deployment_check() -> None:
     result = manage("check", "--deploy", "--fail-level", "WARNING", **PRODUCTION)
     assert result.returncode == 0, result.stderr
+
+
+@pytest.mark.parametrize(
+    "url",
+    [
+        "http://hub.example",
+        "hub.example",
+        "https://user:password@hub.example",
+        "https://hub.example?x",
+        "https://hub.example:99999",
+        "https://[hub",
+        "https:///models",
+        "file:///models",
+    ],
+)
+def test_a_hub_is_an_https_address(url: str) -> None:
+    with pytest.raises(ValidationError, match="this is no address of a model hub"):
+        Environment(_env_file=None, secret_key="key", model_hub_url=url)
+
+
+def test_a_hub_may_lie_under_a_path_and_its_token_needs_it() -> None:
+    given = Environment(_env_file=None, secret_key="key", model_hub_url="https://hub.example:8443/api/")
+    assert given.model_hub_url == "https://hub.example:8443/api"
+    with pytest.raises(ValidationError, match="opens no hub without MODEL_HUB_URL"):
+        Environment(_env_file=None, secret_key="key", model_hub_token="token")

@@ -77,7 +77,8 @@ def grouped_params(config: Config, *, sliding: bool) -> int:
     queries, keys, values = attention.heads * width, kv_heads * width, kv_heads * value
     if config.value("attention_k_eq_v") is True and not sliding:
         values = 0  # keys serve as values
-    gate = attention.heads * width if config.value("attn_output_gate") is True else 0
+    gated = config.value("attn_output_gate") is True or config.text_type == "qwen3_next"
+    gate = attention.heads * width if gated else 0
     found = hidden * (queries + gate + keys + values) + attention.heads * value * hidden
     if config.value("attention_bias") is True or config.text_type in BIAS_TYPES:
         found += queries + keys + values + (hidden if config.value("attention_bias") is True else 0)

@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import NamedTuple
 
+ABSURD = 2**53
 NESTED = ("text_config", "llm_config", "language_config", "thinker_config")
 UNGATED_TYPES = frozenset(
     {
@@ -96,10 +97,12 @@ class Config:
         return None
 
     def integer(self, *names: str) -> int:
-        """The first number under `names` in the text part; 0 when none is set."""
+        """The first number under `names` in the text part; 0 when none is set. Raises ValueError for an absurd one."""
         for name in names:
             found = self.inner.get(name)
             if isinstance(found, int | float) and not isinstance(found, bool):
+                if not abs(found) < ABSURD:
+                    raise ValueError(f"{name} is no number of a model")
                 return int(found)
         return 0
 

@@ -16,6 +16,7 @@ PARTS: tuple[tuple[str, Part], ...] = (
     (r"experts", "experts"),
     (r"\bmlp\b(?!.*(?:gate$|router))", "dense"),
 )
+LONGEST_NAME = 200  # characters of a layer's name that count
 MOST = 0.5  # of the layers must be named before a part counts as left alone
 
 
@@ -80,7 +81,7 @@ def sixteen_bit_parts(config: Config, extra: Mapping[str, object]) -> frozenset[
     names: list[str] = []
     for key in ("ignore", "ignored_layers", "modules_to_not_convert", "exclude_modules"):
         listed = found.get(key)
-        names += [str(name) for name in listed] if isinstance(listed, list) else []
+        names += [str(name)[:LONGEST_NAME] for name in listed] if isinstance(listed, list) else []
     return frozenset(_parts(names, config.layer_mix.total))
 
 

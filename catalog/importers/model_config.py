@@ -8,6 +8,7 @@ so in `standard_structure`.
 
 import json
 from collections.abc import Mapping
+from typing import Literal
 
 from catalog.importers.config_counts import Counts, count
 from catalog.importers.config_fields import Config
@@ -16,6 +17,13 @@ from catalog.importers.config_vision import encoder_params, largest_image_tokens
 from catalog.specs import Confidence, ModelArchitecture, Provenance
 
 MAX_CHARACTERS = 2_000_000
+MAX_PARAMETERS = 1e15  # a thousand times the largest model there is: beyond it a config is a mistake
+
+# Models that understand text and do not write it: their layers are counted otherwise, and they are not sized as these.
+NOT_WRITING = frozenset(
+    {"bert", "roberta", "xlm-roberta", "distilbert", "albert", "electra", "deberta", "deberta-v2", "modernbert",
+     "mpnet", "nomic_bert", "clip", "siglip", "vit", "wav2vec2", "whisper", "t5", "mt5", "bart", "mbart", "marian"}
+)  # fmt: skip
 
 # Types whose structure the counting knows. Linear and state-space mixers are counted too, but the dimensions alone do
 # not tell their speed, so they are not called standard.
@@ -33,38 +41,57 @@ STANDARD_TYPES = frozenset(
 )  # fmt: skip
 
 
+class NotAConfig(ValueError):
+    """Why a text describes no language model: it is no JSON object, one of another shape, or of a model of another
+    kind."""
+
+    def __init__(self, why: Literal["json", "shape", "kind"], detail: str = "") -> None:
+        super().__init__(detail or why)
+        self.why = why
+
+
 def read_model_config(
     text: str, *, key: str = "custom", name: str = "", quantisation: str = "", source: str = ""
 ) -> ModelArchitecture:
     """The model that `text` describes; `quantisation` = the text of a separate `hf_quant_config.json`.
 
-    Raises ValueError when it is no config of a language model.
+    Raises NotAConfig, whatever the text.
     """
-    config = Config.of(_object(text))
+    outer = _object(text)
     extra = _object(quantisation) if quantisation else {}
-    counts = count(config)
-    fields = dimensions(config, counts)
-    return ModelArchitecture.model_validate(
-        {
-            "key": key,
-            "name": name or _name(config),
-            "family": config.text_type,
-            **fields,
-            "native_format": native_format(config, extra),
-            "sixteen_bit": sixteen_bit_parts(config, extra),
-            "provenance": Provenance(
-                source=source or "config.json of the model", confidence=Confidence.VENDOR
-            ),
-        }
-    )
+    if outer.get("model_type") in NOT_WRITING or outer.get("is_encoder_decoder") is True:
+        raise NotAConfig("kind")
+    try:
+        config = Config.of(outer)
+        counts = count(config)
+        if not 0 < counts.total < MAX_PARAMETERS:
+            raise ValueError("no model has as many parameters")
+        return ModelArchitecture.model_validate(
+            {
+                "key": key,
+                "name": name or _name(config),
+                "family": config.text_type,
+                **dimensions(config, counts),
+                "native_format": native_format(config, extra),
+                "sixteen_bit": sixteen_bit_parts(config, extra),
+                "provenance": Provenance(
+                    source=source or "config.json of the model", confidence=Confidence.VENDOR
+                ),
+            }
+        )
+    except (ValueError, ArithmeticError, LookupError, TypeError, AttributeError) as error:
+        raise NotAConfig("shape", str(error)) from None
 
 
 def _object(text: str) -> Mapping[str, object]:
     if len(text) > MAX_CHARACTERS:
-        raise ValueError("the file is too large for a config")
-    data = json.loads(text)
+        raise NotAConfig("json", "the file is too large for a config")
+    try:
+        data = json.loads(text)
+    except (ValueError, RecursionError):
+        raise NotAConfig("json") from None
     if not isinstance(data, dict):
-        raise ValueError("the file holds no JSON object")
+        raise NotAConfig("shape", "the file holds no JSON object")
     return data
 
 

@@ -48,6 +48,7 @@ class Question(forms.Field):
     """
 
     asks_in_list = False  # 'I don't know' is one of the choices instead of a box beside the input
+    is_kept = True  # False: no answer itself, but a way to another one
     raw_limit = RAW_LIMIT
 
     def __init__(

@@ -101,7 +101,8 @@ class StepForm(forms.Form):
         """What was posted for the questions of this form. What was not understood is kept as it was typed."""
         collected: dict[str, Stored] = {}
         for name, question in self.questions():
-            if question.widget.value_omitted_from_data(self.data, {}, self.add_prefix(name)):
+            omitted = question.widget.value_omitted_from_data(self.data, {}, self.add_prefix(name))
+            if omitted or not question.is_kept:
                 continue
             answer = self._posted(name, question)
             if raw_of(answer) is not None and not is_active(

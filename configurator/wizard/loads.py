@@ -14,7 +14,6 @@ from django.utils.translation import gettext as _
 from catalog.specs import ModelArchitecture
 from configurator import formats
 from configurator.wizard.fields import raw_of
-from configurator.wizard.imported import READER
 from configurator.wizard.number_fields import AmountField, Share
 from configurator.wizard.presets import PRESETS, Default, load_name
 from configurator.wizard.questions.service import PACES, TOKENS_PER_PAGE
@@ -36,7 +35,7 @@ def _model(page: Page, path: str) -> tuple[dict[str, Any], ModelArchitecture | N
     source = page.situation.choice(MODEL, "source")
     page.book.paths[path] = (page.step.slug, "source")
     catalog = page.situation.catalog
-    names = {"catalog": "model", "size": "params_b", **({"config": "config"} if READER else {})}
+    names = {"catalog": "model", "size": "params_b", "config": "config"}
     name = names.get(source)
     if name is None:
         return _advised(page, path)

@@ -317,7 +317,7 @@ DEFAULTS: Mapping[str, Default] = {
     "what": Default("language", _("most first plans are about a language model")),
     "task": Default("serve", _("most customers start with an existing model")),
     "source": Default("advise", _("then we propose one that suits the use")),
-    **{name: Default(None, "") for name in ("model", "params_b", "config")},
+    **{name: Default(None, "") for name in ("model", "params_b", "config", "config_file", "hub_model")},
     "rate_model": Default("vision:ResNet-50", _("the most measured model there is")),
     "method": Default("lora", _("a small adapter learns most tasks in little memory"), "Hu et al., LoRA (2021)"),
     "precision": Default("auto", _("we choose what the GPU handles without known loss")),

@@ -44,7 +44,7 @@ def sections(token: str, answers: Answers, catalog: CatalogSnapshot, assessment:
         rows = [
             _row(token, step, name, question, seen, taken, problems)
             for name, question in step.questions(situation).items()
-            if is_active(question, seen, stored)
+            if question.is_kept and is_active(question, seen, stored)
         ]
         if rows:
             made.append(Section(step.heading, step.about, rows))

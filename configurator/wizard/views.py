@@ -1,5 +1,6 @@
 """The pages of the questionnaire. Every post saves first and then redirects; nothing depends on a script."""
 
+from collections.abc import Mapping
 from typing import Any
 
 from django.conf import settings
@@ -15,6 +16,7 @@ from configurator.models import Draft
 from configurator.templatetags.rekenkracht import error_summary
 from configurator.wizard import review
 from configurator.wizard.answers import Assessment, assess, with_step
+from configurator.wizard.config_fields import bring, said_in
 from configurator.wizard.fields import raw_of
 from configurator.wizard.forms import StepForm
 from configurator.wizard.page import (
@@ -74,6 +76,11 @@ def start(request: HttpRequest) -> HttpResponse:
     return render(request, "wizard/start.html", context)
 
 
+LEAVING = frozenset(
+    {"back", "step", "plan", "restart"}
+)  # buttons that lead away whatever is wrong on the page
+
+
 # ── one step ────────────────────────────────────────────────────────────────────────────────────────────────────
 
 
@@ -115,6 +122,8 @@ def _step_context(request: HttpRequest, draft: Draft, asked: Step, forms: list[S
         "return_to": CHECK if _data(request).get("return") == CHECK else "",
         "estimate_url": quotes_url("estimate", draft.token),
         "is_new": draft.revision == 1,
+        "is_multipart": any(form.is_multipart() for form in forms),
+        "config_said": said_in(asked.stored(draft.answers).get("config")),
         "groups": _model_groups() if any(isinstance(form, LanguageModelForm) for form in forms) else (),
     }
 
@@ -155,18 +164,29 @@ def _add_problems(forms: list[StepForm], problems: tuple[Problem, ...], slug: st
 
 
 def _post(request: HttpRequest, draft: Draft, asked: Step) -> HttpResponse:
-    catalog, data = snapshot(), _with_pick(request.POST)
+    catalog, go = snapshot(), request.POST.get("go", "")
+    if language := language_of(go):
+        translation.activate(language)  # of what there may be to say
+    brought = bring(
+        _with_pick(request.POST),
+        request.FILES,
+        asked.stored(draft.answers),
+        catalog,
+        asker=request.session.session_key or draft.token,
+    )
     seen = request.POST.get("revision", "")
     saved = save_step(
         draft.token,
         asked,
-        data,
+        brought.data,
         int(seen) if seen.isdecimal() and len(seen) < 10 else draft.revision,
         catalog,
     )
     draft = saved.draft
     if saved.clash:
-        return _clash_page(request, draft, asked, saved.clash)
+        return _clash_page(request, draft, asked, saved.clash, brought.data)
+    if brought.problems and go.partition(":")[0] not in LEAVING:
+        return _refused_page(request, draft, asked, brought.problems)
     return _jump(request, draft, asked, assess(draft.answers, catalog))
 
 
@@ -179,7 +199,25 @@ def _with_pick(posted: QueryDict) -> QueryDict:
     return data
 
 
-def _clash_page(request: HttpRequest, draft: Draft, asked: Step, clash: tuple[str, ...]) -> HttpResponse:
+def _refused_page(
+    request: HttpRequest, draft: Draft, asked: Step, problems: Mapping[str, str]
+) -> HttpResponse:
+    """A file or a name brought no config: every other answer is saved, and the page says why and what to do."""
+    stored = dict(asked.stored(draft.answers))
+    stored |= {name: request.POST[name] for name in problems if name in request.POST}
+    situation = situation_of({**draft.answers, asked.slug: stored}, snapshot(), expert=draft.expert)
+    forms = asked.forms(situation, check=True)
+    for form in forms:
+        form.errors.pop("config", None)  # what was to bring it says what is wrong
+    _add_problems(forms, tuple(Problem(asked.slug, *one) for one in problems.items()), asked.slug)
+    response = render(request, "wizard/step.html", _step_context(request, draft, asked, forms), status=422)
+    language = language_of(request.POST.get("go", ""))
+    return in_language(response, language) if language else response
+
+
+def _clash_page(
+    request: HttpRequest, draft: Draft, asked: Step, clash: tuple[str, ...], data: QueryDict
+) -> HttpResponse:
     """Another tab answered this step meanwhile: show both, save neither unseen."""
     situation = situation_of(draft.answers, snapshot(), expert=draft.expert).of(asked.use_case)
     theirs = []
@@ -187,7 +225,7 @@ def _clash_page(request: HttpRequest, draft: Draft, asked: Step, clash: tuple[st
         stored = asked.stored(draft.answers).get(name)
         if name in clash and question.accepts(stored) and stored:
             theirs.append((question.label, question.say(stored, situation)))
-    forms = asked.forms(situation, _with_pick(request.POST))
+    forms = asked.forms(situation, data)
     context = {**_step_context(request, draft, asked, forms), "clash": True, "theirs": theirs}
     return render(request, "wizard/step.html", context, status=409)
 

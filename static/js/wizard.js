@@ -23,3 +23,22 @@ document.addEventListener("input", (event) => {
   const box = event.target.name && document.querySelector(`[type="checkbox"][name="${event.target.name}_unknown"]`);
   if (box) box.checked = false;
 });
+
+// A file that is chosen shows in the box at once, so that the estimate can count with it. What is no small text, the
+// server answers when the page is saved.
+for (const input of document.querySelectorAll("[data-into]")) {
+  const box = document.getElementById(input.dataset.into);
+  input.addEventListener("change", async () => {
+    const file = input.files[0];
+    if (!file || file.size > Number(input.dataset.most)) return;
+    try {
+      box.value = new TextDecoder("utf-8", { fatal: true }).decode(await file.arrayBuffer());
+      box.dispatchEvent(new Event("input", { bubbles: true }));
+    } catch {
+      return;
+    }
+  });
+  box.addEventListener("input", (event) => {
+    if (event.isTrusted) input.value = "";
+  });
+}

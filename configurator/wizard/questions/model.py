@@ -11,11 +11,12 @@ from django.utils.text import format_lazy
 from django.utils.translation import gettext
 from django.utils.translation import gettext_lazy as _
 
+from catalog.importers.hub import hub_name
 from catalog.specs import CatalogSnapshot, ModelArchitecture
 from configurator import formats
+from configurator.wizard.config_fields import ConfigField, ConfigFileField, HubNameField
 from configurator.wizard.fields import ChoiceQuestion, Question, SelectQuestion, Stored
 from configurator.wizard.forms import StepForm
-from configurator.wizard.imported import READER, read_config
 from configurator.wizard.number_fields import NumberField
 from configurator.wizard.presets import DOMAIN_NAMES, PRESETS, RATE_MODELS_BY_KEY
 from configurator.wizard.situation import Situation
@@ -108,41 +109,6 @@ class ModelField(Question):
         return model.name if model else str(stored)
 
 
-class ConfigField(Question):
-    """The text of a model's config.json. Stored as pasted; its value is a ModelArchitecture."""
-
-    raw_limit = 100_000
-
-    def __init__(self, label: Any, **rest: Any) -> None:
-        widget = forms.Textarea({"rows": 8, "autocomplete": "off", "spellcheck": "false"})
-        super().__init__(label, widget=widget, can_skip=False, **rest)
-
-    def parse(self, text: Any, situation: Situation) -> str:
-        if len(text) > self.raw_limit:
-            raise ValidationError(gettext("This is too long for a config.json. Paste only that file."))
-        read_config(text)
-        return str(text)
-
-    def missing(self) -> str:
-        return gettext("Paste the contents of config.json, or choose another way to name the model.")
-
-    def load(self, stored: Stored) -> ModelArchitecture:
-        if not isinstance(stored, str):
-            raise ValueError(stored)
-        return read_config(stored)
-
-    def accepts(self, stored: Stored) -> bool:
-        try:
-            self.load(stored)
-        except (ValueError, ValidationError):
-            return False
-        return True
-
-    def say(self, stored: Stored, situation: Situation) -> str:
-        model = self.load(stored)
-        return ", ".join(part for part in (model.name, size_of(model)) if part)
-
-
 # ── questions ───────────────────────────────────────────────────────────────────────────────────────────────────
 
 
@@ -197,7 +163,7 @@ class LanguageModelForm(StepForm):
             ("advise", _("Advise me")),
             ("catalog", _("I know which model")),
             ("size", _("I only know how large it is")),
-            *([("config", _("I have its config.json"))] if READER else []),
+            ("config", _("Another model, by its config.json")),
         ],
         descriptions={
             "catalog": _("choose from the models in our catalog"),
@@ -233,10 +199,24 @@ class LanguageModelForm(StepForm):
         when=_is_language,
         shown_if=_from("size"),
     )
+    hub_model = HubNameField(
+        _("Name on a model hub"),
+        help_text=_("Organisation and model, such as Qwen/Qwen3-8B. We fetch its config.json."),
+        why=_("That file holds its exact structure. We ask for nothing else, and say nothing about you."),
+        when=lambda situation: situation.is_language and bool(hub_name()),
+        shown_if=_from("config"),
+    )
+    config_file = ConfigFileField(
+        _("The file config.json"),
+        why=_("It stands beside the model, with its exact structure. We keep what is in it with your plan."),
+        when=_is_language,
+        shown_if=_from("config"),
+    )
     config = ConfigField(
         _("Contents of config.json"),
+        help_text=_("Choose the file above, or paste here what is in it."),
         why=_("It holds the exact structure, so that we count its memory instead of guessing it."),
-        when=lambda situation: situation.is_language and READER is not None,
+        when=_is_language,
         shown_if=_from("config"),
     )
     precision = ChoiceQuestion(
@@ -314,6 +294,8 @@ class LanguageModelForm(StepForm):
             reason = PRESETS[situation.use_case].advice_reason
             advice = said.format(name=situation.advised.name, reason=reason)
             source.descriptions = {**source.descriptions, "advise": advice}
+        if name := self.fields.get("hub_model"):
+            name.label = gettext("Name on {hub}").format(hub=hub_name())
 
 
 def _rate_choices(domains: tuple[Domain, ...]) -> list[tuple[Any, list[tuple[str, Any]]]]:
