@@ -115,7 +115,7 @@ COUNTED: dict[str, Callable[[int], str]] = {
 WORDS = frozenset(
     {
         noop("h"), noop("million"), noop("billion"), noop("million tokens"), noop("billion tokens"),
-        noop("million samples"), noop("billion samples"),
+        noop("million samples"), noop("billion samples"), noop("× today's load"),
     }
 )  # the same for one and for many  # fmt: skip
 _SINGULAR = {word[:-1]: word for word in COUNTED if word.endswith("s")}

@@ -174,6 +174,8 @@ class CostForm(forms.Form):
         if name not in ANSWERS:
             return name in self.own
         stored = self._stored(name)
+        if name == "horizon" and stored == str(self.situation.default(name).value):
+            return False  # the questionnaire suggests it, and going on there leaves it as it was
         return raw_of(stored) is None and not is_unknown(stored) and ANSWERS[name].question.accepts(stored)
 
     def known(self) -> set[str]:

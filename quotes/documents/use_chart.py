@@ -86,7 +86,7 @@ def _rented(curve: UseCurve, owned: float, y: Place, step: float) -> list[str]:
 def levels(curve: UseCurve) -> list[tuple[float, float]]:
     """Shares of the peak, and in which part of all hours at least so much is used."""
     return [
-        (share, sum(load >= share for load in curve.shares) / len(curve.shares))
+        (share, min(sum(load >= share for load in curve.shares) / len(curve.shares), curve.busy_fraction))
         for share in (0.9, 0.75, 0.5, 0.25)
     ]
 

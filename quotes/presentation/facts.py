@@ -6,12 +6,13 @@ from typing import NamedTuple
 from django.utils.translation import gettext as _
 from django.utils.translation import ngettext
 
-from catalog.quantity import Span
+from catalog.quantity import Message, Span
 from configurator import formats
 from configurator.wizard.presets import load_title
 from quotes.presentation.names import tier_name
 from quotes.pricing.lines import PricedSystem
 from quotes.proposal import Proposal
+from quotes.sizing.hardware.placing import is_job
 from quotes.sizing.results import Economics, Estimate, LoadOption, SizedSystem
 from quotes.sizing.trace import Badge
 
@@ -33,6 +34,7 @@ class Column(NamedTuple):
     price: PricedSystem
     name: str
     facts: tuple[Fact, ...]
+    outgrown: Message | None  # when the load outgrows it, and what must be bought then
 
 
 class Speed(NamedTuple):
@@ -57,6 +59,9 @@ def columns(proposal: Proposal) -> list[Column]:
     """The proposals side by side, with what differs marked."""
     systems = proposal.sizing.systems
     rows = [dict(facts(system)) for system in systems]
+    if not any(system.economics and system.economics.cloud for system in systems):
+        for row in rows:
+            row.pop(_("Paid back"), None)  # against nothing
     labels = list(dict.fromkeys(label for row in rows for label in row))
     differing = {label for label in labels if len({row.get(label) for row in rows}) > 1}
     return [
@@ -65,9 +70,15 @@ def columns(proposal: Proposal) -> list[Column]:
             proposal.prices[system.tier],
             tier_name(system.tier),
             tuple(Fact(label, row.get(label, "–"), label in differing) for label in labels),
+            _then(system),
         )
         for system, row in zip(systems, rows, strict=True)
     ]
+
+
+def _then(system: SizedSystem) -> Message | None:
+    then = system.answer.params.get("then")
+    return then if isinstance(then, Message) else None
 
 
 def facts(system: SizedSystem) -> Iterator[tuple[str, str]]:
@@ -75,10 +86,11 @@ def facts(system: SizedSystem) -> Iterator[tuple[str, str]]:
     candidate, build = system.candidate, system.candidate.system
     yield _("Accelerators"), f"{formats.number(build.accelerators)} × {candidate.accelerator_name}"
     yield _("Servers"), formats.number(build.nodes)
-    yield (
-        _("Carries"),
-        _("%(factor)s today's peak") % {"factor": formats.quantity(candidate.headroom_factor, "×", 2)},
-    )
+    if any(not is_job(load) for load in candidate.loads):
+        yield (
+            _("Carries at least"),
+            _("%(factor)s today's peak") % {"factor": formats.quantity(candidate.headroom_factor, "×", 2)},
+        )
     yield from promises(candidate.loads)
     yield _("Power, at most"), formats.quantity(build.power.wall_w / 1000, "kW", 2)
     if build.lead_time_weeks is not None:
@@ -97,10 +109,11 @@ def payback(money: Economics) -> str:
 
 
 def promises(loads: Sequence[LoadOption]) -> Iterator[tuple[str, str]]:
-    """The cautious end of every speed, as label and value; with several loads the label says whose."""
+    """The cautious end of every speed, as label and value; with several loads of a sort the label says whose."""
     for load in loads:
+        alike = [other for other in loads if is_job(other) == is_job(load)]
         for speed in speeds(load):
-            label = f"{load_title(load.load)}: {speed.label.lower()}" if len(loads) > 1 else speed.label
+            label = f"{load_title(load.load)}: {speed.label.lower()}" if len(alike) > 1 else speed.label
             yield label, speed.promise
 
 
@@ -118,12 +131,12 @@ def speeds(load: LoadOption) -> Iterator[Speed]:
         promise = _("at most %(time)s") % {"time": formats.quantity(found.high / scale, unit, 2)}
         yield Speed(_("One training run"), promise, in_words(found, unit, scale), found.badge)
     if (found := speed.items_s_per_gpu) and load.kind == "rate_serving":
-        working = load.gpus_per_replica * (load.replicas - load.spare_replicas)
-        promise = _("at least %(rate)s") % {"rate": formats.quantity(found.low * working, load.rate_unit, 2)}
+        carried = load.items_s_in_all
+        promise = _("at least %(rate)s") % {"rate": formats.quantity(carried, load.rate_unit, 2)}
         yield Speed(
             _("Throughput of all together"),
             promise,
-            in_words(found, load.rate_unit, 1 / working),
+            in_words(found, load.rate_unit, found.low / carried),
             found.badge,
         )
 

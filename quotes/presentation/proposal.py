@@ -97,6 +97,7 @@ def proposal_page(proposal: Proposal, tier: Tier | None = None) -> dict[str, Any
         "recommended": sizing.recommended,
         "chosen": chosen,
         "columns": columns(proposal),
+        "speaks": any(load.kind == "serving" for system in sizing.systems for load in system.candidate.loads),
         "site_limits": sizing.site_limits,
         "alternatives": alternatives(sizing.site_limits),
         "stages": stages(sizing.refusals),

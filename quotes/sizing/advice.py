@@ -17,11 +17,11 @@ from configurator.workload import (
     Workload,
 )
 from quotes.sizing.assumptions import Assumptions
-from quotes.sizing.candidates import may_share
+from quotes.sizing.candidates import is_backed, may_share
 from quotes.sizing.choosing import expected_demand
 from quotes.sizing.money.renting import busy_hours_per_month
 from quotes.sizing.results import LoadOption, SizedSystem, Verdict
-from quotes.sizing.trace import Badge, Finding, Severity
+from quotes.sizing.trace import Finding, Severity
 
 type Rule = Callable[[Workload, SizedSystem, CatalogSnapshot, Assumptions], Finding | None]
 
@@ -29,6 +29,7 @@ NARROW_POWER_MARGIN = 0.9
 POWER_WORTH_ASKING_W = 3000  # a single 16 A group carries less
 IDLE_FRACTION = 0.3
 OVERSIZED_FACTOR = 3  # times the load expected at the horizon
+STACK_NAMES = {"rocm": "ROCm", "oneapi": "oneAPI", "synapseai": "SynapseAI", "jetpack": "JetPack"}
 FAR_ABOVE_COUNTS = 5  # a peak within an hour is seldom more than this many times its average
 
 
@@ -52,15 +53,8 @@ def _services(system: SizedSystem) -> list[LoadOption]:
 def unmeasured(
     workload: Workload, system: SizedSystem, catalog: CatalogSnapshot, assumptions: Assumptions
 ) -> Finding | None:
-    """The speed rests on calculation alone."""
-    speeds = [load.speed for load in system.candidate.loads]
-    estimates = [
-        found
-        for speed in speeds
-        for found in (speed.ttft_p95_s, speed.tokens_s_per_user, speed.run_hours, speed.items_s_per_gpu)
-        if found
-    ]
-    if not any(estimate.badge is Badge.EXTRAPOLATED for estimate in estimates):
+    """The speed rests on calculation alone. Where only the first word does, the proposal says so itself."""
+    if is_backed(system.candidate.loads):
         return None
     return Finding(
         severity=Severity.WARNING,
@@ -167,7 +161,11 @@ def oversized(
             factor=Quantity(value=carries, unit="×", digits=2),
         ),
         about="services",
-        remedy=Message.of(noop("Share it with other work, or ask us about smaller accelerators or renting.")),
+        remedy=Message.of(
+            noop("Share it with other work, or ask us about smaller accelerators or renting.")
+            if workload.placement.cloud_allowed
+            else noop("Share it with other work, or ask us about smaller accelerators.")
+        ),
     )
 
 
@@ -393,7 +391,7 @@ def other_software(
         message=Message.of(
             noop("{name} runs {stack}, not CUDA."),
             name=accelerator.name,
-            stack=", ".join(sorted(stack.upper() for stack in accelerator.software_stack)),
+            stack=", ".join(sorted(STACK_NAMES.get(stack, stack) for stack in accelerator.software_stack)),
         ),
         about="placement.software_stack",
         remedy=Message.of(noop("Check that every program you use runs on it before you order.")),

@@ -46,13 +46,15 @@ class Draft(NamedTuple):
 
     @property
     def is_backed(self) -> bool:
-        """Whether measured runs of this kind of accelerator stand behind the rate of every load.
+        return is_backed(self.loads)
 
-        The first token may be calculated: its interval is wider then, and its cautious end is what is promised.
-        """
-        return all(
-            estimate.badge is not Badge.EXTRAPOLATED for load in self.loads for estimate in _rates(load)
-        )
+
+def is_backed(loads: Iterable[LoadOption]) -> bool:
+    """Whether measured runs of this kind of accelerator stand behind the rate of every load.
+
+    The first token may be calculated: its interval is wider then, and its cautious end is what is promised.
+    """
+    return all(estimate.badge is not Badge.EXTRAPOLATED for load in loads for estimate in _rates(load))
 
 
 def _rates(load: LoadOption) -> list[Estimate]:

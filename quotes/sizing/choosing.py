@@ -4,7 +4,7 @@ from collections.abc import Callable, Mapping, Sequence
 from math import ceil
 
 from catalog.quantity import Message, Quantity, noop
-from configurator.workload import Workload
+from configurator.workload import LanguageService, Workload
 from quotes.sizing.assumptions import Assumptions
 from quotes.sizing.candidates import Draft
 from quotes.sizing.results import Candidate, Economics, LoadOption, Tier, Verdict
@@ -94,7 +94,7 @@ def recommended_tier(chosen: Mapping[Tier, Draft], workload: Workload) -> Tier:
 # ── words ───────────────────────────────────────────────────────────────────────────────────────────────────────
 
 
-def answer(candidate: Candidate, economics: Economics | None) -> Message:
+def answer(candidate: Candidate, economics: Economics | None, workload: Workload) -> Message:
     """The one sentence that answers the customer's question."""
     system = candidate.system
     one = noop("One server with {count} × {name}")
@@ -107,7 +107,7 @@ def answer(candidate: Candidate, economics: Economics | None) -> Message:
     )
     facts: dict[str, Message | Quantity] = {
         "system": head,
-        "load": _all_loads(candidate.loads),
+        "load": _all_loads(candidate, workload),
         "power": Quantity(value=system.power.wall_w / 1000, unit="kW", digits=2),
         "price": Quantity(value=float(candidate.price_eur), unit="EUR", digits=3),
     }
@@ -131,38 +131,56 @@ def outgrown(said: Message, candidate: Candidate, workload: Workload) -> Message
         workload.growth.horizon_years,
     )
     if times == 2:
-        return Message.of(
+        then = Message.of(
             noop(
-                "{answer} In year {year} the load outgrows it: buy a second one or extend it, at most about {price}."
+                "In year {year} the load outgrows it: buy a second one or extend it, at most about {price}."
             ),
-            answer=said,
             year=year,
             price=Quantity(value=float(candidate.price_eur), unit="EUR", digits=3),
         )
-    return Message.of(
-        noop(
-            "{answer} In year {year} the load outgrows it: by year {last} you need {count} of them, or one so extended."
-        ),
-        answer=said,
-        year=year,
-        last=workload.growth.horizon_years,
-        count=times,
-    )
+    else:
+        then = Message.of(
+            noop("In year {year} the load outgrows it: by year {last} you need {count}, or one so extended."),
+            year=year,
+            last=workload.growth.horizon_years,
+            count=times,
+        )
+    return Message.of(noop("{answer} {then}"), answer=said, then=then)
 
 
-def _all_loads(loads: Sequence[LoadOption]) -> Message:
-    clause = does(loads[0])
+def _all_loads(candidate: Candidate, workload: Workload) -> Message:
+    """Each load in a clause; several services are too much for one sentence."""
+    loads = candidate.loads
+    if len(workload.services) > 1:
+        return Message.of(
+            noop("carries all {count} kinds of work, up to {factor} today's peak"),
+            count=len(loads),
+            factor=Quantity(value=candidate.headroom_factor, unit="×", digits=2),
+        )
+    clause = does(loads[0], workload)
     for load in loads[1:]:
-        clause = Message.of(noop("{clause}; {next}"), clause=clause, next=does(load))
+        clause = Message.of(noop("{clause}; {next}"), clause=clause, next=does(load, workload))
     return clause
 
 
-def does(load: LoadOption) -> Message:
+def does(load: LoadOption, workload: Workload) -> Message:
     """What the system does with one load, in one clause with the cautious end of each promise."""
     speed = load.speed
     if load.kind == "serving" and speed.ttft_p95_s and speed.tokens_s_per_user:
+        at_once = next(
+            (
+                service.concurrent_requests
+                for service in workload.services
+                if isinstance(service, LanguageService) and service.name == load.load
+            ),
+            1,
+        )
         return Message.of(
-            noop("first word within {ttft} for 95 %, at least {rate} per person at the peak"),
+            noop(
+                "at the peak {requests} at once, the first word within {ttft} in 95 of 100 cases, then at least "
+                "{rate} each"
+            ),
+            requests=Quantity(value=ceil(at_once - 1e-9), unit="requests", digits=15),
             ttft=Quantity(value=speed.ttft_p95_s.high, unit="s", digits=2),
             rate=Quantity(value=speed.tokens_s_per_user.low, unit="tokens/s", digits=2),
         )
@@ -179,11 +197,7 @@ def does(load: LoadOption) -> Message:
     if speed.items_s_per_gpu:
         return Message.of(
             noop("at least {rate} in all"),
-            rate=Quantity(
-                value=speed.items_s_per_gpu.low * (load.replicas - load.spare_replicas),
-                unit=load.rate_unit,
-                digits=2,
-            ),
+            rate=Quantity(value=load.items_s_in_all, unit=load.rate_unit, digits=2),
         )
     return load.limited_by
 
@@ -194,7 +208,8 @@ def pros(draft: Draft, others: Sequence[Draft], workload: Workload, advised: boo
     if advised and rivals and expected_demand(workload) > 1:
         years = Quantity(value=workload.growth.horizon_years, unit="years", digits=1)
         found.append(Message.of(noop("The cheapest for the load that you expect in {years}."), years=years))
-    found.append(_carries(draft))
+    if not _serves(draft) or any(draft.headroom_factor > other.headroom_factor for other in rivals):
+        found.append(_carries(draft))
     if rivals and all(draft.price_eur < other.price_eur for other in rivals):
         found.append(Message.of(noop("The lowest price of the proposals.")))
     if rivals and all(draft.screened.wall_w < other.screened.wall_w for other in rivals):

@@ -327,11 +327,16 @@ def demand_of(workload: Workload) -> Quantity:
 
 
 def amount_at(today: Quantity, demand: float) -> Quantity:
-    """A multiple of today's demand in the customer's terms, rounded down so that it is never promised too much."""
+    """A multiple of today's demand in the customer's terms, to two digits: more are not known.
+
+    Rounded down, so that it is never promised too much.
+    """
     value = today.value * demand
     if value <= 0:
         return today.model_copy(update={"value": 0})
-    step = 10.0 ** (floor(log10(value)) - 2)
+    step = 10.0 ** (floor(log10(value)) - 1)
+    if demand >= 1 and floor(value / step + 1e-6) * step < today.value:  # never below what is asked today
+        step /= 10
     if today.digits == 15 or today.unit == "requests":  # whole people, requests and cameras
         step = max(step, 1.0)
     return today.model_copy(update={"value": round(floor(value / step + 1e-6) * step, 9)})
@@ -342,13 +347,28 @@ def amount_at(today: Quantity, demand: float) -> Quantity:
 
 def _words(drawn: CliffMap, candidate: Candidate) -> Iterator[Message]:
     """What stays as it is, and the next step."""
-    up_to = amount_at(drawn.today, candidate.headroom_factor)
+    # The search stops at a load that is more than enough; the map looks on.
+    most = max(
+        (step.demand for step in drawn.steps if _is_of(step, candidate)), default=candidate.headroom_factor
+    )
+    up_to = amount_at(drawn.today, max(most, candidate.headroom_factor))
+    if up_to.unit == "×":
+        up_to = up_to.model_copy(update={"unit": "× today's load"})
     yield Message.of(noop("Up to {amount} nothing changes."), amount=up_to)
     larger = next_step(drawn, candidate)
     if larger is not None:
         yield _next(larger, candidate, up_to)
     elif drawn.last is not None:
         yield Message.of(noop("Above that, this system cannot grow: {reason}"), reason=drawn.last)
+
+
+def _is_of(step: CliffStep, candidate: Candidate) -> bool:
+    """Whether the step is what the candidate already is."""
+    return (
+        step.accelerators == candidate.system.accelerators
+        and step.nodes == candidate.system.nodes
+        and abs(step.price_eur - candidate.price_eur) < SAME_EUR
+    )
 
 
 def next_step(drawn: CliffMap, candidate: Candidate) -> CliffStep | None:

@@ -241,7 +241,9 @@ def _finish(chosen: Mapping[Tier, Draft], context: _Context) -> tuple[SizedSyste
                 growth=growth_phases(candidate, context.workload, context.assumptions),
                 pros=choosing.pros(draft, everyone, context.workload, tier is recommended),
                 cons=choosing.cons(draft, everyone),
-                answer=choosing.outgrown(choosing.answer(candidate, money), candidate, context.workload),
+                answer=choosing.outgrown(
+                    choosing.answer(candidate, money, context.workload), candidate, context.workload
+                ),
             )
         )
     if context.in_full:

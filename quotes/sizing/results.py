@@ -158,6 +158,7 @@ class LoadOption(Frozen):
     kv_precision: str = ""
     engine: str = ""
     rate_unit: str = "items/s"  # what a rate service does a second: images/s, pairs/s …
+    asked_items_s: float | None = None  # of a rate service, at today's peak
     recipe: TrainingRecipe | None = None  # training of language models only
     settings: EngineSettings | None = None  # serving of language models only
     model: ModelToRun | None = None  # language models, of the chosen option only
@@ -181,6 +182,17 @@ class LoadOption(Frozen):
     host: HostNeed = HostNeed()
     figures: tuple[Figure, ...] = ()  # filled by the module's `explain_*` for the chosen option only
     findings: tuple[Finding, ...] = ()
+
+    @property
+    def items_s_in_all(self) -> float:
+        """What a rate service carries at the peak, cautiously; 0 for other loads. `rate_unit` names what.
+
+        Less than the accelerators do flat out: part is kept back for bursts, and decoding may allow less.
+        """
+        if self.asked_items_s is not None:
+            return self.asked_items_s * self.capacity_factor
+        working = self.gpus_per_replica * (self.replicas - self.spare_replicas)
+        return self.speed.items_s_per_gpu.low * working if self.speed.items_s_per_gpu else 0.0
 
 
 Stage = Literal["catalog", "memory", "speed", "server", "site", "budget", "dominated", "stack", "evidence"]

@@ -66,7 +66,7 @@ def test_a_figure_is_kept_counted_and_marked(
     body = text_of(english_client.get(response.headers["Location"]))
     assert total(english_client, draft) > before
     assert '<details class="fold" id="costs" open>' in body
-    assert "2 figures are yours" in body  # the term was answered before
+    assert "one figure is yours" in body  # the term was answered as well, as we suggest it
     assert body.count("your figure") >= 3  # at the field, in a figure, in the assumptions
 
 

@@ -248,6 +248,15 @@ def _data_findings(plan: "SystemPlan", workload: Workload, parts: Parts, note: N
             tb=Quantity(value=plan.need.tb, digits=3),
             read=Quantity(value=plan.need.read_gb_s, digits=3),
         )
+    elif plan.need.tb and plan.store is None and not plan.node.recipe.drives:
+        note(
+            Severity.WARNING,
+            noop("The catalog does not say which data drives {server} brings; {tb} TB are needed."),
+            noop("Ask for them with the order, or keep the data on storage that you have."),
+            about="data",
+            server=plan.node.server.name,
+            tb=Quantity(value=plan.need.tb, digits=3),
+        )
     elif plan.need.tb and plan.store is None:
         note(
             Severity.INFO,

@@ -187,6 +187,7 @@ def _serving(
         precision=model.run.precision,
         engine=model.run.engine,
         rate_unit=model.unit,
+        asked_items_s=service.items_s,
         gpus_per_replica=1,
         replicas=working + spare,
         spare_replicas=spare,

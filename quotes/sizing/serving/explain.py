@@ -314,7 +314,9 @@ def _replica_figure(
             _input(noop("Spare replicas"), spare, "", ANSWER),
         ),
         note=Message.of(
-            noop("{working} working replicas carry {factor} times today's peak."),
+            noop("One working replica carries {factor} times today's peak.")
+            if working == 1
+            else noop("{working} working replicas carry {factor} times today's peak."),
             working=working,
             factor=Quantity(value=option.capacity_factor, digits=2),
         ),

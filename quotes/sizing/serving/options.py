@@ -361,6 +361,10 @@ def _limit(search: Search, row: int, replicas: int, service: LanguageService) ->
     cautious = search.targets.ttft_stated if above["ttft"] else search.targets.tokens_stated
     largest = Quantity(value=float(search.most.load[row]), unit="", digits=2)
     if replicas == 1 and service.concurrent_requests < 0.7 * search.most.load[row]:
+        if search.ways[row].gpus == 1:
+            return Message.of(
+                noop("nothing: one GPU is the least there is, and it carries more than you ask.")
+            )
         return Message.of(
             noop("memory: {gpus} together hold the model; the load alone would need less."),
             gpus=Quantity(value=search.ways[row].gpus, unit="GPUs", digits=4),
