@@ -2,6 +2,7 @@
 
 import json
 import zipfile
+from collections.abc import Iterator
 from io import BytesIO
 from typing import Any, NamedTuple
 
@@ -86,29 +87,49 @@ def readme(plan: LaunchPlan, title: str) -> str:
             "hold."
         ),
         f"## {_('How to use them')}",
-        "\n".join(
-            f"- {line}"
-            for line in (
-                _("By hand: open a folder and run `bash start.sh`. It says what is still to be filled in."),
-                _("With Slurm: open a folder and run `sbatch slurm.sbatch`."),
-                _(
-                    "With Kubernetes: run `kubectl create configmap NAME --from-file=FOLDER` with the name of the "
-                    "folder twice, fill in the empty values, and run `kubectl apply -f kubernetes.yaml`."
-                ),
-                _("Where a version of an image must be chosen, the file says CHOOSE-A-VERSION."),
-                _(
-                    "Keep downloaded models on a volume that the containers share: every new one would download them "
-                    "again."
-                ),
-                _(
-                    "There is no password or token in these files. Give your own to the machine that downloads the "
-                    "model, never to a file that you share."
-                ),
-            )
-        ),
+        "\n".join(f"{number}. {step}" for number, step in enumerate(_steps(plan), 1)),
         *(_of_load(load) for load in plan.loads),
     ]
     return "\n\n".join(lines) + "\n"
+
+
+def _steps(plan: LaunchPlan) -> Iterator[str]:
+    """In the order in which they are taken."""
+    kinds = {load.kind for load in plan.loads}
+    yield _("Read the remarks about each service and job below: they say what is still to be chosen or made.")
+    yield _("Where a version of an image must be chosen, the file says CHOOSE-A-VERSION.")
+    yield _(
+        "There is no password or token in these files. Give your own to the machine that downloads the model, never to "
+        "a file that you share."
+    )
+    yield _(
+        "Keep downloaded models on a volume that the containers share: every new one would download them again."
+    )
+    if "service" in kinds:
+        yield _("Start the services, each from its own folder, in one of these ways:") + _ways()
+        yield _(
+            "Loading takes minutes. A service is ready when it answers at /health on its port; send it one question "
+            "then."
+        )
+    if "job" in kinds:
+        yield (
+            _("Start the jobs in the same way, when their remarks do not ask to stop a service first.")
+            if "service" in kinds
+            else _("Start the jobs, each from its own folder, in one of these ways:") + _ways()
+        )
+    yield _("Measure with your own work, and compare with the figures of the proposal.")
+
+
+def _ways() -> str:
+    ways = (
+        _("By hand: open a folder and run `bash start.sh`. It says what is still to be filled in."),
+        _("With Slurm: open a folder and run `sbatch slurm.sbatch`."),
+        _(
+            "With Kubernetes: run `kubectl create configmap NAME --from-file=FOLDER` with the name of the "
+            "folder twice, fill in the empty values, and run `kubectl apply -f kubernetes.yaml`."
+        ),
+    )
+    return "".join(f"\n   - {way}" for way in ways)
 
 
 def _of_load(load: LoadLaunch) -> str:

@@ -41,7 +41,11 @@ def _resources(resources: Resources) -> dict[str, Any]:
 def _pod(container: dict[str, Any], volumes: list[dict[str, Any]]) -> dict[str, Any]:
     mounts = [{"name": "shared-memory", "mountPath": "/dev/shm"}]  # noqa: S108  where engines share tensors
     mounts += [{"name": volume["name"], "mountPath": FOLDER} for volume in volumes]
-    return {"containers": [container | {"volumeMounts": mounts}], "volumes": [dict(SHARED_MEMORY), *volumes]}
+    return {
+        "enableServiceLinks": False,  # a Service called vllm would set VLLM_PORT, which the engine reads
+        "containers": [container | {"volumeMounts": mounts}],
+        "volumes": [dict(SHARED_MEMORY), *volumes],
+    }
 
 
 def _files(name: str) -> dict[str, Any]:

@@ -35,7 +35,14 @@ def launch_plan(system: SizedSystem, workload: Workload) -> LaunchPlan:
     accelerators = system.candidate.system.node.accelerators
     return LaunchPlan(
         loads=tuple(
-            _load(folder, load, parts[load.load], accelerators, FIRST_PORT + PORTS * number)
+            _load(
+                folder,
+                load,
+                parts[load.load],
+                accelerators,
+                FIRST_PORT + PORTS * number,
+                beside_services=bool(workload.services),
+            )
             for number, (folder, load) in enumerate(zip(folders, loads, strict=True))
             if load.load in parts
         )
@@ -56,7 +63,15 @@ def folder_names(names: Iterable[str]) -> list[str]:
     return found
 
 
-def _load(folder: str, option: LoadOption, part: Service | Job, accelerators: int, port: int) -> LoadLaunch:
+def _load(
+    folder: str,
+    option: LoadOption,
+    part: Service | Job,
+    accelerators: int,
+    port: int,
+    *,
+    beside_services: bool,
+) -> LoadLaunch:
     """`port` is the first of its replicas outside Kubernetes, where services share servers."""
     option = _without_options(option)
     is_service = option.kind.endswith("serving")
@@ -94,7 +109,7 @@ def _load(folder: str, option: LoadOption, part: Service | Job, accelerators: in
         container=way.container,
         resources=resources,
         files=tuple(files),
-        findings=(*way.findings, *_remarks(option, way)),
+        findings=(*way.findings, *_remarks(option, way, beside_services=beside_services)),
     )
 
 
@@ -163,7 +178,7 @@ def servers_of(option: LoadOption, accelerators: int) -> int:
     return next(count for count in range(least, option.gpus + 1) if option.gpus % count == 0)
 
 
-def _remarks(option: LoadOption, way: Way) -> tuple[Finding, ...]:
+def _remarks(option: LoadOption, way: Way, *, beside_services: bool) -> tuple[Finding, ...]:
     found = []
     if option.portion:
         text = (
@@ -172,7 +187,7 @@ def _remarks(option: LoadOption, way: Way) -> tuple[Finding, ...]:
             else noop("Sized on {part} of a GPU: start the control daemon of MPS first.")
         )
         found.append(note(Message.of(text, part=option.portion.name), warns=True))
-    if option.shares_pool and option.kind.endswith("training"):
+    if option.shares_pool and option.kind.endswith("training") and beside_services:
         text = noop(
             "This job may use the accelerators of the services outside their busy hours. Stop those services first: "
             "they hold the memory."

@@ -56,7 +56,8 @@ def start_script(command: Command) -> str:
 
 def slurm_script(name: str, resources: Resources, *, port: int | None, has_command: bool) -> str:
     """A batch script that starts every unit: replicas as an array from `port` up, a job's servers (`port` None)
-    together. `name` is a folder name. Without a command it takes one as its arguments.
+    together. `name` is a folder name. Without a command it takes one as its arguments. Since Slurm 22.05 `srun` must
+    be told the cores again.
     """
     is_service = port is not None
     several = resources.units > 1
@@ -80,7 +81,9 @@ def slurm_script(name: str, resources: Resources, *, port: int | None, has_comma
             'MASTER_ADDR=$(scontrol show hostnames "$SLURM_JOB_NODELIST" | head -n 1)\n'
             f'export MASTER_ADDR MASTER_PORT="${{MASTER_PORT:-{MASTER_PORT}}}" NNODES="$SLURM_NNODES"\n'
         )
+    run = f"srun --cpus-per-task={resources.cpus}"
     if not has_command:
-        return HEAD + head + STRICT + ': "${1:?give the command that was measured}"\n' + body + 'srun "$@"\n'
+        asks = ': "${1:?give the command that was measured}"\n'
+        return HEAD + head + STRICT + asks + body + f'{run} "$@"\n'
     start = "bash start.sh" if is_service else "bash -c 'NODE_RANK=\"$SLURM_NODEID\" exec bash start.sh'"
-    return HEAD + head + STRICT + body + f"srun {start}\n"
+    return HEAD + head + STRICT + body + f"{run} {start}\n"

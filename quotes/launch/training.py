@@ -55,7 +55,8 @@ def training_way(option: LoadOption, job: LanguageTraining) -> Way:
         return Way(findings=(note(tool, warns=True),))
     steps = Steps(option, job, recipe)
     way = TOOLS[tool](option, job, model, steps)
-    return way.model_copy(update={"findings": (*_remarks(model, steps, recipe), *way.findings)})
+    findings = (*_remarks(model, steps, recipe), *way.findings, _installed(tool, option, job))
+    return way.model_copy(update={"findings": findings})
 
 
 def tool_of(option: LoadOption, job: LanguageTraining, recipe: TrainingRecipe) -> str | Message:
@@ -115,6 +116,22 @@ def _remarks(model: ModelToRun, steps: Steps, recipe: TrainingRecipe) -> tuple[F
     return tuple(found)
 
 
+def _installed(tool: str, option: LoadOption, job: LanguageTraining) -> Finding:
+    """What the image of PyTorch does not bring."""
+    if tool == "megatron":
+        text = noop("Run it in a copy of Megatron-LM (github.com/NVIDIA/Megatron-LM): it holds {script}.")
+        return note(Message.of(text, script="pretrain_gpt.py"))
+    packages = (
+        ["trl", "flash-attn"] if tool == "trl" else ["transformers", "accelerate", "datasets", "evaluate"]
+    )
+    packages += ["peft"] if job.method in ADAPTERS else []
+    packages += ["bitsandbytes"] if job.method is Method.QLORA or job.optimizer == "adamw_8bit" else []
+    packages += ["liger-kernel"] if option.recipe and option.recipe.loss == "chunked" else []
+    packages += ["deepspeed"] if _zero_stage(option) else []
+    text = noop("Images with PyTorch do not bring the trainer: install what is not there of {packages}.")
+    return note(Message.of(text, packages=", ".join(packages)))
+
+
 # ── Hugging Face trainers ───────────────────────────────────────────────────────────────────────────────────────
 
 
@@ -163,7 +180,9 @@ def from_nothing(option: LoadOption, job: LanguageTraining, model: ModelToRun, s
     words += ["--learning_rate", RATE]
     for name, value in _trainer(option, job, steps).items():
         words += [f"--{name}", str(value)]
-    text = noop("Take run_clm.py from the examples of the Transformers version that you install.")
+    text = noop(
+        "Take run_clm.py from the examples of the Transformers version that you install, and put it in this folder."
+    )
     return Way(
         tool="transformers",
         command=Command(words=tuple(words)),

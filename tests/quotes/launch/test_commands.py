@@ -125,7 +125,9 @@ def test_the_law_firm_adapts_the_model_that_it_serves() -> None:
     assert together == 64
     assert train["max_steps"] == 77  # 20 million tokens, 64 sequences of 4,096 a step
     assert divided["num_processes"] == job.resources.units * job.resources.gpus
-    assert any("Stop those services first" in str(finding.message) for finding in job.findings)
+    remarks = [str(finding.message) for finding in job.findings]
+    assert any("Stop those services first" in text for text in remarks)
+    assert any("of trl, flash-attn, peft" in text for text in remarks)
 
 
 def test_the_software_house_spreads_the_experts() -> None:
@@ -138,6 +140,9 @@ def test_the_software_house_spreads_the_experts() -> None:
 def test_the_university_trains_from_nothing() -> None:
     for system, (load,) in planned("university"):
         said, (option,) = values(load.command), system.candidate.loads
+        remarks = [str(finding.message) for finding in load.findings]
+        assert any("install what is not there of transformers" in text for text in remarks)
+        assert not any("Stop those services" in text for text in remarks)  # there are none
         assert "--model_name_or_path" not in said
         assert said["--block_size"] == "4096"
         assert load.resources.gpus == option.gpus_in_one_node

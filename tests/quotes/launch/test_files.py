@@ -120,10 +120,14 @@ def check_plan(plan: LaunchPlan, folder: Path) -> None:
                            if line.startswith("#SBATCH")]  # fmt: skip
                 assert set(options) <= set(DOCUMENTED["slurm"]["options"])
                 assert f"--gpus-per-node={load.resources.gpus}\n" in text
+                assert f"srun --cpus-per-task={load.resources.cpus} " in text  # not inherited since 22.05
             if file.name == "kubernetes.yaml":
                 first = documents(text)[0]
                 pod = first["spec"]["template"]["spec"]["containers"][0]
                 assert pod["resources"]["limits"] == {load.resources.gpu_resource: str(load.resources.gpus)}
+                assert (
+                    first["spec"]["template"]["spec"]["enableServiceLinks"] is False
+                )  # or VLLM_PORT may be set
                 units = first["spec"].get("replicas") or first["spec"]["completions"]
                 assert units == load.resources.units
                 assert first["metadata"]["name"] == load.folder
@@ -254,6 +258,23 @@ def test_the_archive_is_the_same_each_time_and_scripts_can_run() -> None:
         for name, entry in entries.items():
             executable = bool(entry.external_attr >> 16 & stat.S_IXUSR)
             assert executable == name.endswith((".sh", ".sbatch"))
+
+
+def test_the_readme_says_the_order_of_steps() -> None:
+    steps = readme(LaunchPlan(loads=next(planned("law-firm"))[1]), "Plan").split("## ")[1].splitlines()
+    numbered = [line for line in steps if line[:1].isdecimal()]
+    assert [int(line.split(".")[0]) for line in numbered] == list(range(1, len(numbered) + 1))
+    for earlier, later in (
+        ("remarks", "CHOOSE"),
+        ("CHOOSE", "Start the services"),
+        ("/health", "Start the jobs"),
+    ):
+        assert [earlier in line for line in numbered].index(True) < [
+            later in line for line in numbered
+        ].index(True)
+    alone = readme(LaunchPlan(loads=next(planned("university"))[1]), "")
+    assert "Start the services" not in alone
+    assert "Start the jobs, each from its own folder" in alone
 
 
 def test_the_readme_speaks_the_readers_language() -> None:
