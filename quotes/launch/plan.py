@@ -12,6 +12,7 @@ from catalog.quantity import Message, noop
 from configurator.workload import Job, LanguageService, LanguageTraining, Service, Workload
 from quotes.launch.containers import GPU_RESOURCES
 from quotes.launch.kubernetes import job_documents, service_documents
+from quotes.launch.local import local_way
 from quotes.launch.nouns import Command, LaunchFile, LaunchPlan, LoadLaunch, Resources, Way, note
 from quotes.launch.rates import rate_way
 from quotes.launch.serving import service_way
@@ -83,6 +84,8 @@ def _load(
     if command:
         files.append(LaunchFile(name="start.sh", text=start_script(command)))
     files += way.files
+    local = local_way(folder, option, part, port) if isinstance(part, LanguageService) else None
+    files += [local[0]] if local else []
     slurm = slurm_script(
         folder, resources, port=port if is_service else None, has_command=command is not None
     )
@@ -109,7 +112,11 @@ def _load(
         container=way.container,
         resources=resources,
         files=tuple(files),
-        findings=(*way.findings, *_remarks(option, way, beside_services=beside_services)),
+        findings=(
+            *way.findings,
+            *([local[1]] if local else []),
+            *_remarks(option, way, beside_services=beside_services),
+        ),
     )
 
 

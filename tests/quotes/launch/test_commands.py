@@ -9,9 +9,18 @@ import pytest
 import yaml
 
 from catalog.specs import CpuSpec, FormFactor, MemorySpec
-from configurator.workload import Domain, LanguageService, LanguageTraining, Method, ModelRef, RateService
+from configurator.workload import (
+    Domain,
+    LanguageService,
+    LanguageTraining,
+    Method,
+    ModelRef,
+    Precision,
+    RateService,
+)
 from quotes.documents.launch import content
 from quotes.launch import launch_plan
+from quotes.launch.local import local_way
 from quotes.launch.nouns import Way
 from quotes.launch.rates import rate_way
 from quotes.launch.serving import service_way
@@ -164,6 +173,51 @@ def test_embeddings_start_the_server_that_was_measured() -> None:
     way = rate_way(option, part)
     assert words(way.command)[:2] == ["infinity_emb", "v2"]
     assert set(values(way.command)) <= set(DOCUMENTED["infinity"]["options"])
+
+
+def _little(requests: float, **changes: Any) -> LanguageService:
+    part = LanguageService(
+        model=ModelRef(key="meta-llama/Meta-Llama-3.1-8B"), concurrent_requests=requests, prompt_tokens=1500,
+        output_tokens=300, tokens_s_per_user=5, ttft_p95_s=20,
+    )  # fmt: skip
+    return part.model_copy(update=changes)
+
+
+@pytest.mark.parametrize(
+    ("precision", "cache", "form", "kept"),
+    [
+        (Precision.BF16, "auto", "BF16", "f16"),
+        (Precision.FP8, "fp8", "Q8_0", "q8_0"),
+        (Precision.INT4, "auto", "Q4_K_M", "f16"),
+    ],
+)
+def test_few_requests_on_one_gpu_may_run_in_llama_cpp(
+    precision: Precision, cache: str, form: str, kept: str
+) -> None:
+    part = _little(2, precision=precision, kv_precision=cache)
+    option = next(one for one in options_of(part) if one.gpus_per_replica == 1)
+    file, finding = local_way("chat", option, part, 8100)
+    assert form in str(finding.message)
+    assert "does not hold" in str(finding.message)
+    said = dict(line.strip(" \\").split(" ", 1) for line in file.text.splitlines() if line.startswith("  --"))
+    assert set(said) <= set(DOCUMENTED["llamacpp"]["options"])
+    assert said["--cache-type-v"] in DOCUMENTED["llamacpp"]["values"]["--cache-type-v"]
+    # Slots divide the context: each has the longest request that was sized.
+    assert (said["--parallel"], said["--ctx-size"]) == ("2", str(2 * part.longest_request_tokens))
+    assert (said["--cache-type-k"], said["--cache-type-v"]) == (kept, kept)
+    assert '"${LISTEN:=127.0.0.1}"' in file.text
+
+
+def test_llama_cpp_is_no_alternative_for_many_or_where_it_does_not_fit() -> None:
+    part = _little(2)
+    option = next(one for one in options_of(part) if one.gpus_per_replica == 1)
+    memory = option.memory
+    full = memory.model_copy(update={"total_gib": memory.weights_gib + memory.runtime_gib})
+    assert local_way("chat", option, part, 8000)
+    assert local_way("chat", option, _little(40), 8000) is None
+    assert local_way("chat", option.model_copy(update={"gpus_per_replica": 2}), part, 8000) is None
+    assert local_way("chat", option.model_copy(update={"memory": full}), part, 8000) is None
+    assert local_way("chat", option.model_copy(update={"stack": "gaudi"}), part, 8000) is None
 
 
 # ── laws over the catalog ───────────────────────────────────────────────────────────────────────────────────────
