@@ -116,7 +116,8 @@ def size(
 
 
 class _Tables(NamedTuple):
-    """What each load takes on every accelerator: whole ones, and for several services also parts of one."""
+    """What each load takes on every accelerator that carries the loads before it: whole ones, and for several services
+    also parts of one."""
 
     whole: list[OptionTable]
     parts: list[OptionTable]
@@ -161,11 +162,12 @@ def _tables(
     servers: Mapping[str, Sequence[ServerSpec]],
     goals: Sequence[float],
 ) -> _Tables:
-    limits = node_limits(catalog, servers)
-    whole = [
-        option_table(part, catalog.accelerators, limits, catalog, assumptions, knowledge, goals)
-        for part in parts(workload)
-    ]
+    limits, left = node_limits(catalog, servers), list(catalog.accelerators)
+    whole: list[OptionTable] = []
+    for part in parts(workload):
+        table = option_table(part, left, limits, catalog, assumptions, knowledge, goals)
+        left = [one for one in left if isinstance(table[one.sku], tuple) and table[one.sku]]
+        whole.append(table)
     offered = [one for one in catalog.accelerators if not exclusion(one, workload, servers[one.sku], catalog)]
     return _Tables(whole, part_tables(workload, whole, offered, catalog, assumptions, knowledge, goals))
 

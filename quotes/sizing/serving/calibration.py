@@ -129,6 +129,9 @@ class EvidenceTable:
         return np.flatnonzero(same) + start
 
 
+NO_FACTORS = GenerationFactors()
+
+
 class Calibration(Frozen):
     version: int
     data_sha256: str
@@ -222,7 +225,7 @@ class Calibration(Frozen):
         return self.engines[name if name in self.engines else "vllm"]
 
     def factors(self, generation: str) -> GenerationFactors:
-        return self.generations.get(generation, GenerationFactors())
+        return self.generations.get(generation, NO_FACTORS)
 
     def residual(self, metric: Metric, engine: str, seen: bool = False) -> Residual:
         """The interval of `engine`, or of all engines together when it has none of its own."""

@@ -207,6 +207,11 @@ def _options(
         return {}
     rows, counts = (np.array(column) for column in zip(*pairs, strict=True))
     served = serve_rows(search.fleet, rows, service, service.concurrent_requests / counts, search.targets)
+    settings = {
+        number: _settings(service, accelerators[number], engine, assumptions)
+        for number, chosen in picked.items()
+        if chosen
+    }
     options: dict[int, list[LoadOption]] = {}
     for at, (row, replicas) in enumerate(pairs):
         number = search.ways[row].accelerator
@@ -221,6 +226,7 @@ def _options(
             accelerators[number],
             assumptions,
             engine,
+            settings[number],
             calibration,
         )
         options.setdefault(number, []).append(option)
@@ -274,6 +280,7 @@ def option_of(
     accelerator: AcceleratorSpec,
     assumptions: Assumptions,
     engine: EngineMemory,
+    settings: EngineSettings,
     calibration: Calibration,
 ) -> LoadOption:
     """Row `row` of the search with `replicas` working replicas; `at` is its place in `served`."""
@@ -297,7 +304,7 @@ def option_of(
         precision=way.form.key,
         kv_precision=way.kv_format,
         engine=service.engine,
-        settings=_settings(service, accelerator, engine, assumptions),
+        settings=settings,
         gpus_per_replica=way.gpus,
         replicas=replicas + spare,
         spare_replicas=spare,
