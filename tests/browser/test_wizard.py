@@ -1,5 +1,6 @@
 """The questionnaire as visitors meet it: with and without scripts, wide and narrow, in both languages."""
 
+import json
 from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
@@ -154,6 +155,26 @@ def test_a_model_is_picked_from_the_list(page: Page) -> None:
     page.click("#model-list > summary")
     page.click('button[name="pick"][value="openai/gpt-oss-20b"]')
     expect(page.locator('[name="model"]')).to_have_value("gpt-oss-20b")
+
+
+def test_a_config_shows_and_counts_as_soon_as_its_file_is_chosen(page: Page) -> None:
+    start(page)
+    page.check('[name="source"][value="config"]')
+    config = {
+        "model_type": "llama", "hidden_size": 4096, "num_hidden_layers": 32, "intermediate_size": 14336,
+        "num_attention_heads": 32, "num_key_value_heads": 8, "vocab_size": 128256,
+    }  # fmt: skip
+    text = json.dumps(config, indent=2)
+    file, box = page.locator('[name="config_file"]'), page.locator('[name="config"]')
+    expect(page.locator("#estimate")).to_contain_text("config.json")
+    file.set_input_files({"name": "config.json", "mimeType": "application/json", "buffer": text.encode()})
+    expect(box).to_have_value(text)
+    expect(page.locator("#estimate")).to_contain_text("server")
+    box.press("End")
+    box.press("Space")  # who changes the text means the text
+    expect(file).to_have_value("")
+    press(page, "next")
+    page.wait_for_url("**/load-document-chat/")
 
 
 @pytest.mark.parametrize("javascript", [True, False])

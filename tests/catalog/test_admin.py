@@ -1,5 +1,6 @@
 """The catalog in the admin: every page, who may do what, and what a sales person does with it."""
 
+import json
 import re
 from collections.abc import Callable
 from datetime import date, timedelta
@@ -17,6 +18,7 @@ from django.test import Client
 from django.urls import reverse
 from django.utils import timezone
 
+from catalog.admin import models as admin_models
 from catalog.models import Accelerator, AiModel, Article, Margin, Price, Rack, Server
 
 TABLES = [table for table in site._registry if table._meta.app_label == "catalog"]
@@ -364,6 +366,78 @@ def test_a_model_with_a_slash_in_its_name_has_a_history(
     row = AiModel.objects.get(key="openai/gpt-oss-120b")
     html = client_of(carlo).get(address(AiModel, "history", row.pk)).content.decode()
     assert address(AiModel, "simple_history", row.pk, row.history.get().pk) in html
+
+
+# ── a model from its config.json ────────────────────────────────────────────────────────────────────────────────
+
+CONFIG = {
+    "model_type": "qwen3_moe", "hidden_size": 2048, "num_hidden_layers": 48, "num_attention_heads": 32,
+    "num_key_value_heads": 4, "head_dim": 128, "vocab_size": 151936, "num_experts": 128, "num_experts_per_tok": 8,
+    "moe_intermediate_size": 768, "intermediate_size": 6144, "decoder_sparse_step": 1, "tie_word_embeddings": False,
+    "quantization_config": {"quant_method": "fp8", "modules_to_not_convert": ["self_attn.q_proj"]},
+}  # fmt: skip
+
+
+def config_file(content: bytes = json.dumps(CONFIG).encode()) -> SimpleUploadedFile:
+    return SimpleUploadedFile("config.json", content)
+
+
+def test_a_model_is_added_from_its_config(catalog: None, carlo: User, client_of: ClientOf) -> None:
+    client = client_of(carlo)
+    page = address(AiModel, "import")
+    assert page in client.get(address(AiModel, "changelist")).content.decode()
+    assert inline_code(client.get(page)) == []
+    response = client.post(page, {"key": "own/Model-30B", "file": config_file()})
+    assert response.status_code == 302, response.context["form"].errors
+    assert not AiModel.objects.filter(key="own/Model-30B").exists()
+    data = _form_data(client.get(response["Location"]))
+    saved = client.post(address(AiModel, "add"), data)
+    assert saved.status_code == 302, _errors(saved)
+    row = AiModel.objects.get(key="own/Model-30B")
+    assert (row.name, row.total_params_b, row.active_params_b) == ("Model-30B", 30.532, 3.353)
+    assert (row.native_format, row.sixteen_bit, row.gated_feed_forward) == ("fp8", ["attention"], True)
+    assert row.checked_on == timezone.localdate()
+
+
+@pytest.mark.parametrize(
+    ("entries", "field", "sentence"),
+    [
+        ({"key": "own/New", "file": config_file(b"\xff")}, "file", "This file holds no text"),
+        ({"key": "own/New", "file": config_file(b"{")}, "file", "This is no JSON"),
+        ({"key": "own/New", "text": '{"vocab": 1}'}, "text", "does not describe a language model"),
+        ({"key": "own/New"}, "text", "Choose the file, or paste its contents."),
+        ({"key": "qwen/qwen3-8b", "text": json.dumps(CONFIG)}, "key", "The catalog has this model already"),
+    ],
+)
+def test_a_config_that_is_none_is_told_at_its_field(
+    catalog: None, carlo: User, client_of: ClientOf, entries: dict[str, Any], field: str, sentence: str
+) -> None:
+    errors = client_of(carlo).post(address(AiModel, "import"), entries).context["form"].errors
+    assert list(errors) == [field]
+    assert sentence in errors[field][0]
+
+
+def test_a_model_is_added_by_its_name_where_there_is_a_hub(
+    catalog: None, carlo: User, client_of: ClientOf, settings: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    settings.MODEL_HUB_URL = "https://hub.example"
+    monkeypatch.setattr(admin_models, "fetch_config", lambda name, asker: json.dumps(CONFIG))
+    client = client_of(carlo)
+    assert "we fetch it from hub.example" in client.get(address(AiModel, "import")).content.decode()
+    response = client.post(address(AiModel, "import"), {"key": "own/Model-30B"})
+    data = _form_data(client.get(response["Location"]))
+    assert data["source"] == "https://hub.example/own/Model-30B/resolve/main/config.json"
+
+
+def test_who_may_not_add_models_reads_no_config(catalog: None, saskia: User, client_of: ClientOf) -> None:
+    client = client_of(saskia)
+    assert address(AiModel, "import") not in client.get(address(AiModel, "changelist")).content.decode()
+    assert client.post(address(AiModel, "import"), {"key": "own/New"}).status_code == 403
+
+
+def test_figures_cannot_be_made_up(catalog: None, carlo: User, client_of: ClientOf) -> None:
+    html = client_of(carlo).get(address(AiModel, "add") + "?figures=made:up").content.decode()
+    assert "read the config again" in html
 
 
 # ── a price list ────────────────────────────────────────────────────────────────────────────────────────────────
