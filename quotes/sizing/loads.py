@@ -15,6 +15,7 @@ from configurator.workload import (
 )
 from quotes.sizing.architecture import FORMATS, resolve
 from quotes.sizing.assumptions import Assumptions
+from quotes.sizing.hardware.parts import parts_of
 from quotes.sizing.knowledge import Knowledge
 from quotes.sizing.portions import as_part, part_of
 from quotes.sizing.rates import explain_rates, rate_service_options, rate_training_options
@@ -50,7 +51,8 @@ def option_table(
     knowledge: Knowledge,
     demand_factors: Sequence[float],
 ) -> OptionTable:
-    """Size one part of the workload on every accelerator. Raises UnknownModel."""
+    """Size one part of the workload on every accelerator, joined as the catalog can. Raises UnknownModel."""
+    accelerators = [parts_of(catalog).as_joined(accelerator) for accelerator in accelerators]
     if isinstance(part, LanguageService | LanguageTraining):
         architecture = _architecture(part, catalog)
         if isinstance(part, LanguageService):
@@ -95,6 +97,7 @@ def explained(
 ) -> LoadOption:
     """`option` with its figures, computed by the functions that chose it on the part that it has, and with what its
     start command names."""
+    accelerator = parts_of(catalog).as_joined(accelerator)
     if option.portion:
         part_spec = part_of(accelerator, option.portion, assumptions)
         whole = option.model_copy(update={"portion": None})

@@ -13,7 +13,9 @@ from quotes.sizing.hardware.fabric import (
     Fabric,
     NoTopology,
     Topology,
+    cages_in_use,
     leaf_count,
+    leaf_loads,
     plan_fabric,
     plan_topology,
     spine_count,
@@ -42,15 +44,43 @@ REFERENCES = [
         {"nodes": 127, "rails": 8, "switch_ports": 64, "manager_links": 4},
         (32, 16, 0, 1020, 1024),
     ),
-    # beyond 2,048 ports a third tier
-    ("B200, 512 servers", {"nodes": 512, "rails": 8, "switch_ports": 64}, (128, 128, 64, 4096, 4096)),
-    # 144-port XDR: sixteen spines would carry it, eighteen divide the 72 uplinks of a leaf
-    ("B300 XDR, 288 servers", {"nodes": 288, "rails": 8, "switch_ports": 144}, (32, 18, 0, 2304, 2304)),
+    # NDR without fabric managers on the switches: two tiers to 2,048 ports, a third beyond
+    *(
+        (f"B200, {nodes} servers", {"nodes": nodes, "rails": 8, "switch_ports": 64}, counts)
+        for nodes, counts in (
+            (64, (16, 8, 0, 512, 512)),
+            (128, (32, 16, 0, 1024, 1024)),
+            (256, (64, 32, 0, 2048, 2048)),
+            (512, (128, 128, 64, 4096, 4096)),
+            (1024, (256, 256, 128, 8192, 8192)),
+            (2048, (512, 512, 256, 16384, 16384)),
+        )
+    ),
+    # 144-port XDR: sixteen spines would carry 288 servers, eighteen divide the 72 uplinks of a leaf
+    *(
+        (f"B300 XDR, {nodes} servers", {"nodes": nodes, "rails": 8, "switch_ports": 144}, counts)
+        for nodes, counts in (
+            (72, (8, 4, 0, 576, 576)),
+            (144, (16, 8, 0, 1152, 1152)),
+            (288, (32, 18, 0, 2304, 2304)),
+            (576, (64, 36, 0, 4608, 4608)),
+            (1296, (144, 72, 0, 10368, 10368)),
+        )
+    ),
     # two planes of Ethernet, two 400G links in each cable
-    (
-        "B300 Ethernet, 64 servers",
-        {"nodes": 64, "rails": 8, "switch_ports": 128, "planes": 2, "links_per_cable": 2},
-        (16, 8, 0, 512, 512),
+    *(
+        (
+            f"B300 Ethernet, {nodes} servers",
+            {"nodes": nodes, "rails": 8, "switch_ports": 128, "planes": 2, "links_per_cable": 2},
+            counts,
+        )
+        for nodes, counts in (
+            (64, (16, 8, 0, 512, 512)),
+            (128, (32, 16, 0, 1024, 1024)),
+            (256, (64, 32, 0, 2048, 2048)),
+            (512, (128, 64, 0, 4096, 4096)),
+            (1024, (256, 128, 0, 8192, 8192)),
+        )
     ),
 ]
 
@@ -185,7 +215,20 @@ def test_every_link_has_both_its_ends(nodes: int) -> None:
             pieces[item.kind] += line.quantity * item.ports
     links = topology.node_links + topology.leaf_spine_links
     assert pieces["fibre"] == links
-    assert pieces["optic"] == 2 * links
+    # of 31 servers, four leaves of eight have an odd number of links: half a module each stays unused
+    assert pieces["optic"] == 2 * links + {31: 4}.get(nodes, 0)
+
+
+@given(st.integers(1, 600), st.sampled_from([4, 8]), st.sampled_from([64, 128, 144]), st.booleans())
+def test_leaves_hold_what_hangs_on_them(nodes: int, rails: int, ports: int, managed: bool) -> None:
+    managers = 4 if managed and nodes * rails > ports else 0
+    plan = plan_topology(nodes, rails, ports, manager_links=managers)
+    loads = leaf_loads(nodes, rails, plan.leaves, ports // 2, managers)
+    ends = plan.node_links + 2 * (plan.leaf_spine_links + plan.spine_core_links)
+    assert len(loads) == plan.leaves
+    assert sum(loads) == plan.node_links
+    assert max(loads) + plan.leaf_spine_links // plan.leaves <= ports
+    assert ends / 2 <= cages_in_use(nodes, rails, ports, plan, 2) <= (ends + plan.switches) / 2
 
 
 def test_without_switches_or_optics_it_says_so() -> None:

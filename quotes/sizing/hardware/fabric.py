@@ -140,6 +140,31 @@ def _three_tiers(leaves: int, links: int, half: int, ports: int, manager_links: 
     return Topology(leaves, spines, cores, links, up, spines * half, manager_links, leaves * half // rails)
 
 
+def leaf_loads(nodes: int, rails: int, leaves: int, half: int, manager_links: int = 0) -> list[int]:
+    """Links down from each leaf of one plane: full groups of `half` servers, then the rest with the fabric managers."""
+    if leaves <= rails:  # one group; several rails share a leaf
+        loads = [nodes * rails // leaves] * leaves
+    else:
+        groups = leaves // rails
+        loads = [half] * (rails * (groups - 1)) + [nodes - half * (groups - 1)] * rails
+    for leaf in range(manager_links):
+        loads[-1 - leaf % leaves] += 1
+    return loads
+
+
+def cages_in_use(nodes: int, rails: int, ports: int, topology: Topology, per_cage: int) -> int:
+    """Modules at the ends of switches: each serves links of one switch, so an odd link leaves half of one unused."""
+    up = topology.leaf_spine_links // topology.leaves
+    loads = leaf_loads(nodes, rails, topology.leaves, ports // 2, topology.manager_links)
+    leaves = sum(ceil((down + up) / per_cage) for down in loads)
+    spine_links = topology.leaf_spine_links + topology.spine_core_links
+    spines = topology.spines * ceil(spine_links / topology.spines / per_cage) if topology.spines else 0
+    cores = (
+        topology.cores * ceil(topology.spine_core_links / topology.cores / per_cage) if topology.cores else 0
+    )
+    return leaves + spines + cores
+
+
 # ── articles ────────────────────────────────────────────────────────────────────────────────────────────────────
 
 
@@ -232,8 +257,7 @@ def _with_switch(
     if optics is None:
         return None
     twin, single, fibre = optics
-    switch_ends = topology.node_links + 2 * (topology.leaf_spine_links + topology.spine_core_links)
-    twins = ceil(switch_ends / twin.ports)
+    twins = cages_in_use(nodes, count, ports, topology, twin.ports)
     links = topology.node_links + topology.leaf_spine_links + topology.spine_core_links
     lines = (
         Line(

@@ -206,6 +206,24 @@ class Parts:
         ]
         return max(fitting, key=lambda item: item.count, default=None)
 
+    def as_joined(self, accelerator: AcceleratorSpec) -> AcceleratorSpec:
+        """Cards with the link that the bridges of the catalog give them; without one they talk over PCIe."""
+        if accelerator.link_kind != "bridge":
+            return accelerator
+        return self.remember(("joined", self.key_of(accelerator)), lambda: self._as_joined(accelerator))
+
+    def _as_joined(self, accelerator: AcceleratorSpec) -> AcceleratorSpec:
+        joins = [
+            item.count or 1
+            for item in self.accessories
+            if item.kind == "bridge" and accelerator.sku in item.accelerators
+        ]
+        if not joins:
+            return accelerator.model_copy(
+                update={"link_kind": "none", "link_gb_s": None, "link_max_count": 0}
+            )
+        return accelerator.model_copy(update={"link_max_count": min(accelerator.link_max_count, max(joins))})
+
     def cord_for(self, inlet: str) -> CableSpec | None:
         """The power cord for a supply's inlet; None for direct current, busbars and unknown inlets."""
         wanted = "C19" if re.search(r"C19|C20", inlet) else "C13" if re.search(r"C13|C14", inlet) else ""
