@@ -243,6 +243,7 @@ class Placement(Frozen):
     preference: Literal["own", "cloud", "hybrid", "cheapest"] = "cheapest"
     software_stack: Literal["any", "cuda", "rocm"] = "any"
     vendors_excluded: frozenset[str] = frozenset()
+    cluster_network: Literal["any", "infiniband", "ethernet"] = "any"
 
 
 class Growth(Frozen):

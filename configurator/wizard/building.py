@@ -181,6 +181,7 @@ def _plan(page: Page, confidential: bool) -> dict[str, Any]:
             "preference": preference,
             "software_stack": page.get("stack", "placement.software_stack"),
             "vendors_excluded": frozenset(page.get("vendors_excluded") or ()),
+            "cluster_network": page.get("cluster_network"),
         },
         "growth": {
             "load_pct_per_year": float(page.get("growth_pct", "growth.load_pct_per_year")),

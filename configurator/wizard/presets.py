@@ -397,6 +397,7 @@ DEFAULTS: Mapping[str, Default] = {
     "support": Default("nbd_3y", _("usual for a system that people rely on")),
     "stack": Default("any", _("then every make is compared")),
     "vendors_excluded": Default([], _("then every make is compared")),
+    "cluster_network": Default("any", _("InfiniBand for NVIDIA, Ethernet for others; one server needs none")),
     "title": Default("", ""),
 }  # fmt: skip
 

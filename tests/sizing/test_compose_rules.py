@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 import pytest
 
 from catalog.specs import AcceleratorSpec, CatalogSnapshot, ServerSpec
-from configurator.workload import DataNeeds, Site, Workload
+from configurator.workload import DataNeeds, Placement, Site, Workload
 from quotes.sizing.hardware.bill import Broken
 from quotes.sizing.hardware.compose import SystemRecipe, Wish, plan_system
 from quotes.sizing.hardware.demand import NodeDemand
@@ -307,6 +307,9 @@ SYSTEMS = [
            workload=serve(site=Site(cooling=WATER))),
     System("fabric_switch", "no switch with optics that joins 4 servers", "Enter such a switch",
            catalog=changed(switches=()), **ALMOST),
+    System("fabric_wanted", "MI325X join over Ethernet; InfiniBand was asked for", "Allow Ethernet",
+           server="AS-8126GS-TNMR", accelerator="Instinct MI325X", needed=16, loads=(training("Instinct MI325X", 16),),
+           workload=train(site=Site(feed_amps=63), placement=Placement(cluster_network="infiniband"))),
     System("storage_none", "no storage for", "storage you have", **CLUSTER,
            workload=train(site=Site(feed_amps=63), data=DataNeeds(dataset_tb=100)),
            catalog=changed(storage_systems=())),

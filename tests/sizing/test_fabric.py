@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from configurator.workload import DataNeeds, Site
+from configurator.workload import DataNeeds, Placement, Site
 from quotes.sizing.hardware.bill import Broken
 from quotes.sizing.hardware.compose import build_system
 from quotes.sizing.hardware.fabric import (
@@ -270,6 +270,39 @@ def test_127_servers_stand_in_about_38_racks() -> None:
     assert abs(len(system.racks) - 38) <= 2
     management = next(line for line in system.lines if line.group == "management" and line.role == "server")
     assert management.quantity == 5
+
+
+@pytest.mark.parametrize(("servers", "told"), [(31, False), (32, True)])
+def test_a_server_that_doubles_the_switches_is_told(servers: int, told: bool) -> None:
+    """Fabric managers take the place of the 32nd server of a group."""
+    system = trained(servers)
+    said = [str(finding.message) for finding in system.findings if "one server fewer" in str(finding.message)]
+    assert said == (
+        ["With one server fewer the cluster network takes 12 switches instead of 24."] if told else []
+    )
+
+
+def test_ethernet_joins_the_same_cards_where_it_is_asked_for() -> None:
+    """32 servers on 64 ports of 800G, split into 128: four leaves and two spines; no fabric managers."""
+    system = trained(32, Placement(cluster_network="ethernet"))
+    assert (system.fabric.kind, system.fabric.leaves, system.fabric.spines) == ("ethernet", 4, 2)
+    assert system.fabric.node_links == system.fabric.leaf_spine_links == 256
+    names = {line.name for line in system.lines}
+    assert "MMA4Z00-NS400 400G SR4" in names  # OSFP flat-top, as on the cards of InfiniBand
+    assert not [line for line in system.lines if "fabric manager" in line.name.lower()]
+    assert any("settings without loss" in str(finding.message) for finding in system.findings)
+
+
+def trained(servers: int, placement: Placement | None = None) -> SystemBuild:
+    system = build_system(
+        named("H200 SXM5 141GB"), named("SYS-821GE-TNHR"), servers * 8, (training("H200 SXM5 141GB", servers * 8),),
+        train(
+            site=Site(feed_amps=63, cooling=frozenset({"air", "rear_door"})),
+            data=DataNeeds(existing_storage=True), placement=placement or Placement(),
+        ), seed(), ASSUMPTIONS,
+    )  # fmt: skip
+    assert isinstance(system, SystemBuild), str(system.reason)
+    return system
 
 
 def test_topologies_say_how_many_switches() -> None:

@@ -80,6 +80,16 @@ class PlanForm(StepForm):
         can_skip=False,
         expert=True,
     )
+    cluster_network = ChoiceQuestion(
+        _("Which network may join servers that train together?"),
+        [
+            ("any", _("What suits the GPUs best")),
+            ("infiniband", _("InfiniBand")),
+            ("ethernet", _("Ethernet (RoCE)")),
+        ],
+        why=_("A network that your people know already is easier to manage."),
+        expert=True,
+    )
     title = TextQuestion(
         _("What shall we call this plan?"),
         longest=80,

@@ -187,11 +187,17 @@ def plan_fabric(
     link_gbit_s: float,
     parts: Parts,
     assumptions: Assumptions,
+    *,
+    ethernet: bool = False,
 ) -> Fabric | Broken:
-    """Cheapest fabric of one kind of switch for `nodes` servers with `count` ports each."""
-    key = ("fabric", nodes, parts.key_of(accelerator), count, link_gbit_s, parts.number_of(assumptions))
+    """Cheapest fabric of one kind of switch for `nodes` servers with `count` ports each.
+
+    `ethernet`: RDMA over Ethernet where InfiniBand would be usual; the cards of such accelerators do both.
+    """
+    number = parts.number_of(assumptions)
+    key = ("fabric", nodes, parts.key_of(accelerator), count, link_gbit_s, number, ethernet)
     return parts.remember(
-        key, lambda: _cheapest_fabric(nodes, accelerator, count, link_gbit_s, parts, assumptions)
+        key, lambda: _cheapest_fabric(nodes, accelerator, count, link_gbit_s, parts, assumptions, ethernet)
     )
 
 
@@ -202,14 +208,15 @@ def _cheapest_fabric(
     link_gbit_s: float,
     parts: Parts,
     assumptions: Assumptions,
+    ethernet: bool,
 ) -> Fabric | Broken:
-    infiniband = runs_infiniband(accelerator)
+    both = runs_infiniband(accelerator)
     options = [
         plan
         for switch in parts.switches
-        if (switch.fabric == "infiniband") == infiniband
+        if (switch.fabric == "infiniband") == (both and not ethernet)
         and switch.port_gbit_s >= link_gbit_s
-        and (plan := _with_switch(nodes, count, switch, link_gbit_s, parts, assumptions))
+        and (plan := _with_switch(nodes, count, switch, link_gbit_s, parts, assumptions, flat_top=both))
     ]
     if options:
         return min(
@@ -241,7 +248,14 @@ def manager_ports(nodes: int, count: int, ports: int, assumptions: Assumptions) 
 
 
 def _with_switch(
-    nodes: int, count: int, switch: SwitchSpec, link_gbit_s: float, parts: Parts, assumptions: Assumptions
+    nodes: int,
+    count: int,
+    switch: SwitchSpec,
+    link_gbit_s: float,
+    parts: Parts,
+    assumptions: Assumptions,
+    *,
+    flat_top: bool,
 ) -> Fabric | None:
     split = max(int(switch.port_gbit_s // link_gbit_s), 1)
     ports = switch.ports * split
@@ -253,7 +267,7 @@ def _with_switch(
         return None
     if switch.managed is False and not managers:
         return None
-    optics = optics_for(link_gbit_s, per_cage, topology.switches == 1, switch.fabric == "infiniband", parts)
+    optics = optics_for(link_gbit_s, per_cage, topology.switches == 1, flat_top, parts)
     if optics is None:
         return None
     twin, single, fibre = optics
@@ -305,10 +319,13 @@ def switch_watts(switch: SwitchSpec, assumptions: Assumptions) -> tuple[float, f
 
 
 def optics_for(
-    gbit_s: float, per_cage: int, near: bool, infiniband: bool, parts: Parts
+    gbit_s: float, per_cage: int, near: bool, flat_top: bool, parts: Parts
 ) -> tuple[CableSpec, CableSpec, CableSpec] | None:
-    """(switch side, server side, fibre) that meet: multimode where it exists, else single mode."""
-    server_side = "OSFP flat-top" if infiniband else "QSFP112"
+    """(switch side, server side, fibre) that meet: multimode where it exists, else single mode.
+
+    `flat_top`: the cards of the servers take OSFP, not QSFP112.
+    """
+    server_side = "OSFP flat-top" if flat_top else "QSFP112"
     for mode, fibre_name in (("MM", "MPO-12/APC MM"), ("SM", "MPO-12/APC SM")):
         fibre = parts.cable("fibre", fibre_name, reach_m=0 if near else 20)
         single = _optic(server_side, gbit_s, 1, mode, parts)

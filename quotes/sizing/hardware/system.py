@@ -12,6 +12,7 @@ from catalog.specs import AcceleratorSpec, ServerRole, ServerSpec, ServerStatus
 from configurator.workload import Workload
 from quotes.sizing.assumptions import Assumptions
 from quotes.sizing.hardware.bill import Broken, Line, broken, fixed_eur, longest_lead, merged, total_eur
+from quotes.sizing.hardware.cards import runs_infiniband
 from quotes.sizing.hardware.chassis import counts_allowed
 from quotes.sizing.hardware.demand import NodeDemand, NodeRecipe, demand_of
 from quotes.sizing.hardware.extras import rack_lines, service_lines
@@ -195,7 +196,15 @@ class _Builder:
 
     def _networked(self, shape: Shape, link: float) -> Broken | None:
         """What is sold complete joins a cluster network by the ports it is known to have."""
-        server = self.server
+        server, accelerator = self.server, self.accelerator
+        wish = self.workload.placement.cluster_network
+        if link and accelerator and wish == "infiniband" and not runs_infiniband(accelerator):
+            return broken(
+                "fabric_wanted",
+                noop("Servers with {accelerator} join over Ethernet; InfiniBand was asked for."),
+                noop("Allow Ethernet, or choose NVIDIA accelerators."),
+                accelerator=accelerator.name,
+            )
         if ServerRole.RACK in server.roles and (link or shape.nodes >= self.assumptions.cluster_nodes_count):
             return broken(
                 "rack_cluster",
@@ -236,6 +245,7 @@ class _Builder:
                 self._port(node, link),
                 self.parts,
                 self.assumptions,
+                ethernet=self.workload.placement.cluster_network == "ethernet",
             )
             if isinstance(plan, Broken):
                 return plan

@@ -7,6 +7,8 @@ from catalog.quantity import Message, Quantity, noop
 from catalog.specs import ServerRole
 from configurator.workload import Site, Workload
 from quotes.sizing.assumptions import Assumptions
+from quotes.sizing.hardware.cards import runs_infiniband
+from quotes.sizing.hardware.fabric import Fabric, plan_topology
 from quotes.sizing.hardware.facility import Box, server_box, usable_supply_kw
 from quotes.sizing.hardware.node_findings import NodePlan, small_plug
 from quotes.sizing.hardware.parts import Parts
@@ -25,6 +27,7 @@ RACK_PARTS = {
     "management_switches": noop("management switches"),
     "cdu": noop("coolant distribution"),
 }
+STEP_FRACTION = 0.75  # one server fewer that saves so many switches is worth a word
 C13_AMPS, C19_AMPS = 10, 16  # rated current of the outlets, IEC 60320
 
 
@@ -64,6 +67,8 @@ def system_findings(
                 "The management servers connect to the in-band switches with cables that suit your choice of ports."
             ),
         )
+    if plan.fabric:
+        _fabric_findings(plan, plan.fabric, note)
     for purpose in plan.missing:
         note(
             Severity.WARNING,
@@ -71,6 +76,28 @@ def system_findings(
             purpose=purpose,
         )
     return found
+
+
+def _fabric_findings(plan: "SystemPlan", fabric: Fabric, note: Note) -> None:
+    """What one server more or fewer would change, and what Ethernet asks."""
+    topology, rails = fabric.topology, plan.node.gpus
+    ports = fabric.switch.ports * max(int(fabric.switch.port_gbit_s // fabric.link_gbit_s), 1)
+    fewer = plan_topology(plan.nodes - 1, rails, ports, manager_links=topology.manager_links)
+    if plan.nodes > 2 and fewer.switches < topology.switches * STEP_FRACTION:
+        note(
+            Severity.INFO,
+            noop("With one server fewer the cluster network takes {few} switches instead of {many}."),
+            few=fewer.switches,
+            many=topology.switches,
+        )
+    if not fabric.infiniband and runs_infiniband(plan.node.accelerator):
+        note(
+            Severity.INFO,
+            noop(
+                "The cluster network is Ethernet: it needs settings without loss; speed counts as over InfiniBand."
+            ),
+            about="placement.cluster_network",
+        )
 
 
 def _power_findings(
