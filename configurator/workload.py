@@ -9,10 +9,13 @@ from decimal import Decimal
 from enum import StrEnum
 from typing import Annotated, Literal
 
-from pydantic import AfterValidator, Field, model_validator
+from pydantic import AfterValidator, Field, PlainSerializer, model_validator
 
 from catalog.quantity import Frozen
 from catalog.specs import ModelArchitecture
+
+IN_ORDER = PlainSerializer(sorted, return_type=list[str], when_used="json")
+"""Writes a set in the order of its names, so that equal workloads give equal JSON."""
 
 
 class UseCase(StrEnum):
@@ -226,7 +229,7 @@ class Site(Frozen):
 
     kind: SiteKind = SiteKind.UNKNOWN
     power_available_kw: float | None = Field(default=None, gt=0)
-    cooling: frozenset[Literal["air", "rear_door", "liquid"]] = frozenset({"air"})
+    cooling: Annotated[frozenset[Literal["air", "rear_door", "liquid"]], IN_ORDER] = frozenset({"air"})
     rack_units_free: int | None = Field(default=None, ge=1)
     rack_power_max_kw: float | None = Field(default=None, gt=0)
     floor_load_kg_m2: float | None = Field(default=None, gt=0)
@@ -321,7 +324,9 @@ class Workload(Frozen):
     delivery: Delivery = Delivery()
     existing: tuple[ExistingMachine, ...] = ()
     count_existing: bool = False  # size only for what `existing` leaves; otherwise it is compared and no more
-    assumed: frozenset[str] = frozenset()  # dotted paths of values the customer did not know
+    assumed: Annotated[frozenset[str], IN_ORDER] = (
+        frozenset()
+    )  # dotted paths of values the customer did not know
     own_figures: tuple[OwnFigure, ...] = ()
 
     @model_validator(mode="after")

@@ -1,5 +1,6 @@
 """Laws of the whole search: more work never costs less, fewer wishes never cost more, every refusal has its reason."""
 
+import json
 from decimal import Decimal
 from functools import cache
 from typing import Any
@@ -213,3 +214,13 @@ def test_loads_of_both_kinds_are_sized_together() -> None:
     assert [load.load for load in lean.loads] == ["chat", "inspection"]
     assert lean.system.accelerators >= sum(load.gpus for load in lean.loads)
     assert lean.price_eur >= price(chat())
+
+
+def test_sets_of_a_workload_are_written_in_order() -> None:
+    paths = ["site.pue", "budget.max_eur", "data.copies", "site.kind", "growth.horizon_years"]
+    workload = Workload(services=(CHAT,), assumed=frozenset(paths))
+
+    written = json.loads(workload.model_dump_json())
+
+    assert written["assumed"] == sorted(paths)
+    assert Workload.model_validate(written) == workload
