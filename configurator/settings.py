@@ -298,15 +298,18 @@ SESSION_COOKIE_SECURE = CSRF_COOKIE_SECURE = LANGUAGE_COOKIE_SECURE = HTTPS
 SESSION_COOKIE_AGE = 12 * 3600
 CSRF_COOKIE_HTTPONLY = True
 
-# Logging: to the console, with the secrets that links carry masked
+# Logging: to the console, with secrets and personal data masked
 LOGGING = {
     "version": 1,
     "disable_existing_loggers": False,
-    "filters": {"mask_secrets": {"()": "configurator.logs.MaskSecrets"}},
-    "formatters": {"line": {"format": "{asctime} {levelname} {name}: {message}", "style": "{"}},
-    "handlers": {
-        "console": {"class": "logging.StreamHandler", "formatter": "line", "filters": ["mask_secrets"]},
+    "formatters": {
+        "line": {
+            "()": "configurator.logs.MaskedFormatter",
+            "format": "{asctime} {levelname} {name}: {message}",
+            "style": "{",
+        }
     },
+    "handlers": {"console": {"class": "logging.StreamHandler", "formatter": "line"}},
     "root": {"handlers": ["console"], "level": env.log_level},
     "loggers": {
         # Django gives these handlers of their own, which would bypass the mask.

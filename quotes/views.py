@@ -274,16 +274,20 @@ def request_quote(request: HttpRequest, token: str, tier: str) -> HttpResponse:
     if found is None or system is None:
         return redirect("quotes:proposal", token)
     form = ContactForm(request.POST if request.method == "POST" else None)
+    status = HTTPStatus.OK
     if request.method == "POST" and form.is_valid():
         language = translation.get_language() or draft.language
         try:
             quote = services.create_quote(found, Tier(tier), form.contact, language=language, draft=draft)
         except services.Refused as refusal:
             form.add_error(None, refusal.sentence)
+            many = isinstance(refusal, services.TooMany)
+            status = HTTPStatus.TOO_MANY_REQUESTS if many else HTTPStatus.UNPROCESSABLE_ENTITY
         else:
             return redirect("quotes:quote", token=quote.token)
+    elif form.errors:
+        status = HTTPStatus.UNPROCESSABLE_ENTITY
     context = {"form": form, "draft": draft, **_asked(found, system)}
-    status = HTTPStatus.UNPROCESSABLE_ENTITY if form.errors else HTTPStatus.OK
     return render(request, "quotes/request.html", context, status=status)
 
 

@@ -253,6 +253,14 @@ class QuoteAdmin(CatalogAdmin):
     def get_queryset(self, request: HttpRequest) -> models.QuerySet[Quote]:
         return super().get_queryset(request).defer("proposal", "issued_copy")
 
+    def get_object(self, request: HttpRequest, object_id: str, from_field: str | None = None) -> Quote | None:
+        """Held while it is changed: a customer may decide, or a colleague issue, at the same moment."""
+        quote = super().get_object(request, object_id, from_field)
+        if quote is None or request.method != "POST":
+            return quote
+        list(Quote.objects.select_for_update().filter(pk=quote.pk).values_list("pk"))
+        return super().get_object(request, object_id, from_field)
+
     def get_fieldsets(self, request: HttpRequest, obj: Quote | None = None) -> list[Any]:
         return [
             (None, {"fields": [("state", "todo"), ("totals", *self._margin_field(request))]}),

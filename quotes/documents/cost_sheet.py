@@ -13,11 +13,11 @@ from typing import cast
 from django.utils.translation import gettext as _
 from django.utils.translation import override
 from openpyxl import Workbook
-from openpyxl.cell import Cell
 from openpyxl.styles import Alignment, Border, Font, PatternFill, Side
 from openpyxl.worksheet.worksheet import Worksheet
 
 from configurator import formats
+from quotes.documents.cells import EURO, amount, printable, text
 from quotes.documents.cost_inputs import TAXES, Inputs
 from quotes.presentation.names import cost_name
 from quotes.presentation.ways import plan_name
@@ -25,7 +25,6 @@ from quotes.proposal import Proposal
 from quotes.sizing.money.running_costs import HOURS_PER_YEAR, TAX_BRACKETS_KWH
 from quotes.sizing.results import Economics, SizedSystem
 
-EURO = '"€" #,##0.00'
 NUMBER = "General"
 BOLD = Font(bold=True)
 HEAD = Font(bold=True, size=14)
@@ -41,7 +40,7 @@ def render_costs(proposal: Proposal, system: SizedSystem, language: str) -> byte
     with override(language):
         book = Workbook()
         Sheets(book, proposal, system, system.economics).fill()
-        book.properties.title = proposal.sizing.workload.title or _("Cost over the years")
+        book.properties.title = printable(proposal.sizing.workload.title) or _("Cost over the years")
         book.properties.creator = "Rekenkracht"
     target = BytesIO()
     book.save(target)
@@ -241,22 +240,6 @@ class Sheets:
 
 
 # ── cells ───────────────────────────────────────────────────────────────────────────────────────────────────────
-
-
-def text(sheet: Worksheet, row: int, column: int, words: str) -> Cell:
-    """Words stay words: what begins with '=', '+', '-' or '@' is no formula."""
-    cell = cast(Cell, sheet.cell(row, column))
-    cell.value = words
-    cell.data_type = "s"
-    if words[:1] in {"=", "+", "-", "@"}:
-        cell.quotePrefix = True
-    return cell
-
-
-def amount(sheet: Worksheet, row: int, column: int, formula: str) -> Cell:
-    cell = sheet.cell(row, column, formula)
-    cell.number_format = EURO
-    return cell
 
 
 def heads(sheet: Worksheet, row: int, names: tuple[str, ...]) -> None:

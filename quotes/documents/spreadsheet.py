@@ -8,18 +8,17 @@ from typing import Any, cast
 from django.utils.translation import gettext as _
 from django.utils.translation import override, pgettext
 from openpyxl import Workbook
-from openpyxl.cell import Cell
 from openpyxl.styles import Alignment, Border, Font, Side
 from openpyxl.worksheet.properties import PageSetupProperties
 from openpyxl.worksheet.worksheet import Worksheet
 
 from quotes.document_data import IssuedDocument
+from quotes.documents.cells import EURO, amount, printable, text
 from quotes.presentation.proposal import bill
 from quotes.pricing.lines import PricedLine
 
-EURO = '"€" #,##0.00'
 WIDTHS = {"A": 26, "B": 54, "C": 10, "D": 16, "E": 12, "F": 18}
-LAST = "F"
+LAST, TOTAL = "F", 6
 BOLD = Font(bold=True)
 RULE = Border(top=Side(style="thin"))
 
@@ -35,8 +34,8 @@ def render_xlsx(document: IssuedDocument) -> bytes:
         sheet = cast(Worksheet, book.active)  # a new workbook has one sheet
         _fill(sheet, document)
         moment = document.issued_at or datetime.combine(document.issued_on, time(), UTC)
-        book.properties.creator = document.seller.trade_name
-        book.properties.title = document.title
+        book.properties.creator = printable(document.seller.trade_name)
+        book.properties.title = printable(document.title)
         book.properties.created = book.properties.modified = moment.astimezone(UTC).replace(tzinfo=None)
     target = BytesIO()
     book.save(target)
@@ -53,17 +52,17 @@ def _fill(sheet: Worksheet, document: IssuedDocument) -> None:
     subtotals = []
     for group in bill(document.prices):
         row += 1
-        _text(sheet, row, 1, group.name).font = BOLD
+        text(sheet, row, 1, group.name).font = BOLD
         subtotal, first = row, row + 1
         for line in group.lines:
             row += 1
             _line(sheet, row, line)
-        _amount(sheet, subtotal, f"=SUM({LAST}{first}:{LAST}{row})").font = BOLD
+        amount(sheet, subtotal, TOTAL, f"=SUM({LAST}{first}:{LAST}{row})").font = BOLD
         subtotals.append(f"{LAST}{subtotal}")
     row = _totals(sheet, row + 2, subtotals, document.prices.totals.vat_rate_pct)
     if document.options:
         row += 2
-        _text(sheet, row, 1, _("Options, not in the total")).font = BOLD
+        text(sheet, row, 1, _("Options, not in the total")).font = BOLD
         for line in document.options:
             row += 1
             _line(sheet, row, line)
@@ -83,22 +82,22 @@ def _head(sheet: Worksheet, document: IssuedDocument) -> int:
         (pgettext("document", "For"), document.customer.organisation),
         (pgettext("document", "From"), document.seller.statutory_name),
     ]
-    _text(sheet, 1, 1, document.title).font = Font(bold=True, size=14)
+    text(sheet, 1, 1, document.title).font = Font(bold=True, size=14)
     for row, (label, value) in enumerate(rows, 2):
-        _text(sheet, row, 1, label)
+        text(sheet, row, 1, label)
         if isinstance(value, str):
-            _text(sheet, row, 2, value)
+            text(sheet, row, 2, value)
         else:
             cell = sheet.cell(row, 2, value)
             cell.number_format, cell.alignment = "d mmmm yyyy", Alignment(horizontal="left")
     row = len(rows) + 2
     if document.proposal.demonstration_prices:
-        _text(sheet, row, 1, _("All prices in this document are demonstration prices and no offer."))
+        text(sheet, row, 1, _("All prices in this document are demonstration prices and no offer."))
         row += 1
     row += 1
     names = (_("SKU"), _("Article"), _("Quantity"), _("Unit price"), _("Discount"), _("Total"))
     for column, name in enumerate(names, 1):
-        cell = _text(sheet, row, column, name)
+        cell = text(sheet, row, column, name)
         cell.font = BOLD
         cell.alignment = Alignment(horizontal="left" if column < 3 else "right")
         cell.border = Border(bottom=Side(style="thin"))
@@ -106,37 +105,23 @@ def _head(sheet: Worksheet, document: IssuedDocument) -> int:
 
 
 def _line(sheet: Worksheet, row: int, line: PricedLine) -> None:
-    _text(sheet, row, 1, line.sku)
-    _text(sheet, row, 2, line.name)
+    text(sheet, row, 1, line.sku)
+    text(sheet, row, 2, line.name)
     sheet.cell(row, 3, line.quantity).number_format = "#,##0"
     sheet.cell(row, 4, line.unit_eur).number_format = EURO
     sheet.cell(row, 5, line.discount_pct / 100).number_format = "0.##%" if line.discount_pct else "0%"
-    _amount(sheet, row, f"=ROUND(C{row}*D{row}*(1-E{row}),2)")
+    amount(sheet, row, TOTAL, f"=ROUND(C{row}*D{row}*(1-E{row}),2)")
 
 
 def _totals(sheet: Worksheet, row: int, subtotals: list[str], rate_pct: Decimal) -> int:
     """Net, VAT and gross; the last row used."""
     net, vat, gross = row, row + 1, row + 2
-    _text(sheet, net, 2, _("Total without VAT")).font = BOLD
-    _amount(sheet, net, "=" + ("+".join(subtotals) or "0")).border = RULE
-    _text(sheet, vat, 2, _("VAT"))
+    text(sheet, net, 2, _("Total without VAT")).font = BOLD
+    amount(sheet, net, TOTAL, "=" + ("+".join(subtotals) or "0")).border = RULE
+    text(sheet, vat, 2, _("VAT"))
     sheet.cell(vat, 5, rate_pct / 100).number_format = "0.##%" if rate_pct % 1 else "0%"
-    _amount(sheet, vat, f"=ROUND({LAST}{net}*E{vat},2)")
-    _text(sheet, gross, 2, _("Total with VAT")).font = BOLD
-    total = _amount(sheet, gross, f"={LAST}{net}+{LAST}{vat}")
+    amount(sheet, vat, TOTAL, f"=ROUND({LAST}{net}*E{vat},2)")
+    text(sheet, gross, 2, _("Total with VAT")).font = BOLD
+    total = amount(sheet, gross, TOTAL, f"={LAST}{net}+{LAST}{vat}")
     total.font, total.border = BOLD, RULE
     return gross
-
-
-def _text(sheet: Worksheet, row: int, column: int, words: str) -> Cell:
-    """Words stay words: a name that begins with '=' is no formula."""
-    cell = cast(Cell, sheet.cell(row, column))
-    cell.value = words
-    cell.data_type = "s"
-    return cell
-
-
-def _amount(sheet: Worksheet, row: int, formula: str) -> Cell:
-    cell = sheet.cell(row, 6, formula)
-    cell.number_format = EURO
-    return cell

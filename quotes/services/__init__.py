@@ -23,13 +23,14 @@ from quotes.services.notices import Notice, mail_is_on, send_link, tell_customer
 from quotes.services.paper import document_of, pdf_of, site_sheet_for, site_sheet_of, xlsx_of
 from quotes.services.privacy import Erased, erase_contact, export_contact, purge
 from quotes.services.proposals import current_assumptions, proposal_for, vat_rate
-from quotes.services.refused import Refused, Unreadable
+from quotes.services.refused import Refused, TooMany, Unreadable
 from quotes.services.seller import current_seller
 
 __all__ = [
     "Erased",
     "Notice",
     "Refused",
+    "TooMany",
     "Unreadable",
     "accept",
     "change_costs",

@@ -23,12 +23,14 @@ from quotes.services.events import record
 from quotes.services.frozen import thawed
 from quotes.services.notices import Notice, tell_customer, tell_seller
 from quotes.services.proposals import proposal_for, today
-from quotes.services.refused import Refused
+from quotes.services.refused import Refused, TooMany
 from quotes.services.seller import current_seller
 from quotes.sizing.results import LineRole, Tier
 
 SAME_REQUEST = timedelta(minutes=10)
-REQUESTS_OPEN_MAX = 5  # of one plan; a form that anybody may fill in must not fill the shelf
+# A form that anybody may fill in must not fill the shelf, nor somebody else's mailbox.
+REQUESTS_OPEN_MAX = 5  # of one plan
+REQUESTS_A_DAY_MAX = 10  # of one e-mail address, which is sent a confirmation of each
 
 
 @transaction.atomic
@@ -45,11 +47,15 @@ def create_quote(
 
     `contact` holds the customer's fields of a Quote; giving it counts as consent. Asking for exactly the same within
     minutes, as a double click does, gives the quote that is there already. Raises Refused when the proposal has no
-    such tier or too many requests of its plan are open, ValidationError when a field is wrong.
+    such tier, TooMany when too many requests of its plan are open or of this address were made today, ValidationError
+    when a field is wrong.
     """
     if proposal.system(tier) is None:
         raise Refused(_("This proposal is no longer there. Look at the proposals again and choose one."))
     moment = now or timezone.now()
+    if draft:
+        # One request of a plan at a time, so that the second half of a double click finds what the first half made.
+        list(Draft.objects.select_for_update().filter(pk=draft.pk))
     frozen = proposal.model_dump(mode="json")
     same = Quote.objects.filter(
         draft=draft,
@@ -60,12 +66,7 @@ def create_quote(
     )
     if draft and (again := next((quote for quote in same if quote.proposal == frozen), None)):
         return again
-    if draft and Quote.objects.filter(draft=draft, status=QuoteStatus.DRAFT).count() >= REQUESTS_OPEN_MAX:
-        raise Refused(
-            _(
-                "We have several requests of this plan that we still have to answer. Is something missing? Contact us."
-            )
-        )
+    _refuse_too_many(draft, contact.get("email", ""), moment)
     quote = Quote(
         language=language,
         title=proposal.sizing.workload.title or _("AI system"),
@@ -85,6 +86,20 @@ def create_quote(
     tell_customer(quote, Notice.RECEIVED)
     tell_seller(quote, Notice.REQUESTED)
     return quote
+
+
+def _refuse_too_many(draft: Draft | None, email: str, moment: datetime) -> None:
+    if draft and Quote.objects.filter(draft=draft, status=QuoteStatus.DRAFT).count() >= REQUESTS_OPEN_MAX:
+        raise TooMany(
+            _(
+                "We have several requests of this plan that we still have to answer. Is something missing? Contact us."
+            )
+        )
+    day = moment - timedelta(days=1)
+    if draft and Quote.objects.filter(email__iexact=email, created_at__gt=day).count() >= REQUESTS_A_DAY_MAX:
+        raise TooMany(
+            _("We received many requests from this e-mail address today. Come back tomorrow, or contact us.")
+        )
 
 
 def _rows(quote: Quote, lines: Iterable[PricedLine]) -> list[QuoteLine]:

@@ -8,7 +8,6 @@ import logging
 from collections.abc import Callable
 from enum import StrEnum
 from functools import partial
-from smtplib import SMTPException
 from typing import NamedTuple
 
 from django.conf import settings
@@ -125,7 +124,8 @@ def _send(quote: Quote, notice: Notice, text: _Text, to: str, language: str, lin
         )
     try:
         message.send()
-    except (SMTPException, OSError) as error:
+    # Whatever is wrong, with the server or with the address (UnicodeError, ValueError), what was done stays done.
+    except Exception as error:
         log.exception(
             "quote %s: the e-mail '%s' could not be sent (%s)", quote.pk, notice, type(error).__name__
         )

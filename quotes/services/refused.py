@@ -11,5 +11,9 @@ class Refused(ValidationError):
         return " ".join(self.messages)
 
 
+class TooMany(Refused):
+    """The step was asked for too often; it may be asked for again later."""
+
+
 class Unreadable(Refused):
     """A frozen copy of an older version that this one cannot take apart any more. Its PDF is kept as it was sent."""

@@ -88,6 +88,12 @@ def test_words_that_look_like_formulas_stay_words() -> None:
     assert cell.data_type == "s"
 
 
+def test_control_characters_are_left_out_of_the_workbook() -> None:
+    customer = document().customer.model_copy(update={"organisation": "Bell\x07 B.V."})
+    sheet = sheet_of(render_xlsx(document(customer=customer, title="Plan\x0b")))
+    assert (sheet["A1"].value, sheet["B4"].value) == ("Plan", "Bell B.V.")
+
+
 def test_the_sheet_speaks_the_language_of_the_quote() -> None:
     with translation.override("nl"):
         assert sheet_of(render_xlsx(document(language="en"))).title == "Quote"

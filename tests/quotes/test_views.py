@@ -265,9 +265,21 @@ def test_too_many_open_requests_of_a_plan_are_answered_in_words(
     for turn in range(REQUESTS_OPEN_MAX):
         assert ask(english_client, draft, reference=str(turn)).status_code == 302
     response = ask(english_client, draft, reference="one more")
-    assert response.status_code == 422
+    assert response.status_code == 429
     assert "several requests of this plan" in text_of(response)
     assert Quote.objects.count() == REQUESTS_OPEN_MAX
+
+
+def test_one_address_is_not_flooded_from_many_plans(
+    english_client: Client, make_plan: MakePlan, make_quote, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("quotes.services.drafting.REQUESTS_A_DAY_MAX", 2)
+    old, _recent = make_quote(), make_quote()
+    response = ask(english_client, make_plan(), email=CONTACT["email"].upper())
+    assert response.status_code == 429
+    assert "many requests from this e-mail address" in text_of(response)
+    Quote.objects.filter(pk=old.pk).update(created_at=timezone.now() - timedelta(hours=25))
+    assert ask(english_client, make_plan()).status_code == 302
 
 
 def test_the_quote_keeps_the_proposal_that_was_seen(english_client: Client, make_plan, seller, terms) -> None:

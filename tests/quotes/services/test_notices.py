@@ -77,11 +77,17 @@ def test_the_way_of_a_quote_in_emails(
     assert [message.subject for message in refused] == [f"Offerte {declined.full_number} afgewezen"]
 
 
-def test_a_mail_server_that_refuses_is_an_event_and_loses_nothing(
-    make_quote: Any, monkeypatch: pytest.MonkeyPatch, django_capture_on_commit_callbacks: Any
+@pytest.mark.parametrize(
+    "error", [SMTPRecipientsRefused({}), ConnectionError(), UnicodeError("no such domain")]
+)
+def test_an_email_that_cannot_be_sent_is_an_event_and_loses_nothing(
+    make_quote: Any,
+    monkeypatch: pytest.MonkeyPatch,
+    django_capture_on_commit_callbacks: Any,
+    error: Exception,
 ) -> None:
     def refuse(*_arguments: Any) -> int:
-        raise SMTPRecipientsRefused({})
+        raise error
 
     monkeypatch.setattr(EmailBackend, "send_messages", refuse)
     quotes: list[Any] = []
