@@ -24,6 +24,10 @@ DASH = "\N{EN DASH}"
 MINUS = "\N{MINUS SIGN}"
 LOCALES = {"nl": "nl_NL", "en": "en_GB"}
 
+MILLION = 1_000_000
+KNOWN_DIGITS = 4  # who asks for more wants the number itself
+SMALL_KW = 0.1  # below, watts are easier to read
+
 type Number = int | float | Decimal
 type MoneyStyle = Literal["exact", "round"]
 
@@ -89,6 +93,7 @@ COUNTED: dict[str, Callable[[int], str]] = {
     "frames": lambda n: ngettext("frame", "frames", n),
     "clips": lambda n: ngettext("clip", "clips", n),
     "seconds of audio": lambda n: ngettext("second of audio", "seconds of audio", n),
+    "hours of audio": lambda n: ngettext("hour of audio", "hours of audio", n),
     "texts": lambda n: ngettext("text", "texts", n),
     "pairs": lambda n: ngettext("pair", "pairs", n),
     "scans": lambda n: ngettext("scan", "scans", n),
@@ -116,6 +121,7 @@ WORDS = frozenset(
     {
         noop("h"), noop("million"), noop("billion"), noop("million tokens"), noop("billion tokens"),
         noop("million samples"), noop("billion samples"), noop("× today's load"),
+        noop("rows × trees"),
     }
 )  # the same for one and for many  # fmt: skip
 _SINGULAR = {word[:-1]: word for word in COUNTED if word.endswith("s")}
@@ -147,6 +153,10 @@ def quantity(value: Quantity | Number | None, unit: str = "", digits: int = 3) -
         return number(value)
     if _is_euro(unit):
         return _euro(value, digits) + _per(unit)
+    if unit == "kW" and 0 < value < SMALL_KW:
+        return quantity(value * 1000, "W", digits)
+    if unit and value >= MILLION and digits <= KNOWN_DIGITS:
+        return f"{number(value / MILLION, digits)} {gettext('million')}{_gap(unit)}{unit_name(unit)}"
     text = number(value, digits)
     return f"{text}{_gap(unit)}{unit_name(unit, rounded(value, digits))}" if unit else text
 

@@ -37,6 +37,7 @@ class RateModel(NamedTuple):
     hint: Text
     trains: bool = False  # its speed of training was measured as well
     item: Text = ""  # what it handles, where the customer says how many per second
+    item_help: Text = ""
     peak: Default | None = None  # that many per second when the customer does not know
 
 
@@ -74,7 +75,7 @@ RATE_MODELS: tuple[RateModel, ...] = (
     ),
     RateModel(
         Domain.ANALYTICS, "XGBoost", _("predictions from tables"),
-        item=_("rows, times the trees that each goes through"),
+        item=_("rows × trees"), item_help=_("The rows, times the number of trees that each row goes through."),
         peak=Default("1000000", _("ten million rows through a hundred trees in about a quarter of an hour")),
     ),
     RateModel(

@@ -131,12 +131,12 @@ def speeds(load: LoadOption) -> Iterator[Speed]:
         promise = _("at most %(time)s") % {"time": formats.quantity(found.high / scale, unit, 2)}
         yield Speed(_("One training run"), promise, in_words(found, unit, scale), found.badge)
     if (found := speed.items_s_per_gpu) and load.kind == "rate_serving":
-        carried = load.items_s_in_all
-        promise = _("at least %(rate)s") % {"rate": formats.quantity(carried, load.rate_unit, 2)}
+        carried = load.rate_in_all
+        promise = _("at least %(rate)s") % {"rate": formats.say(carried)}
         yield Speed(
             _("Throughput of all together"),
             promise,
-            in_words(found, load.rate_unit, found.low / carried),
+            in_words(found, carried.unit, found.low / carried.value),
             found.badge,
         )
 

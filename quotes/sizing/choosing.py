@@ -197,7 +197,7 @@ def does(load: LoadOption, workload: Workload) -> Message:
     if speed.items_s_per_gpu:
         return Message.of(
             noop("at least {rate} in all"),
-            rate=Quantity(value=load.items_s_in_all, unit=load.rate_unit, digits=2),
+            rate=load.rate_in_all,
         )
     return load.limited_by
 

@@ -37,7 +37,7 @@ from quotes.sizing.hardware.placing import Shape
 from quotes.sizing.knowledge import Knowledge
 from quotes.sizing.loads import OptionTable, option_table, parts
 from quotes.sizing.rates.needs import model_of
-from quotes.sizing.results import Candidate, CliffMap, CliffStep, LoadOption, Refusal
+from quotes.sizing.results import Candidate, CliffMap, CliffStep, LoadOption, Refusal, readable_rate
 from quotes.sizing.sharing import divided, part_table
 
 FIRST = 0.25  # of today's demand
@@ -318,7 +318,7 @@ def demand_of(workload: Workload) -> Quantity:
         if part.streams and part.domain in {Domain.VISION, Domain.DETECTION}:
             return Quantity(value=part.streams, unit="cameras", digits=15)
         known = model_of(part.model, part.domain)
-        return Quantity(value=part.items_s, unit=known.unit if known else "items/s")
+        return readable_rate(part.items_s, known.unit if known else "items/s")
     amount, unit = (
         (part.tokens, "tokens") if isinstance(part, LanguageTraining) else (part.samples, "samples")
     )

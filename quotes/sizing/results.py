@@ -147,6 +147,13 @@ class Portion(Frozen):
         return self.memory_units / self.memory_total
 
 
+def readable_rate(items_s: float, unit: str, digits: int = 3) -> Quantity:
+    """By the hour where less than one a second is done."""
+    if items_s < 1 and unit.endswith("/s"):
+        return Quantity(value=items_s * 3600, unit=f"{unit.removesuffix('/s')}/hour", digits=digits)
+    return Quantity(value=items_s, unit=unit, digits=digits)
+
+
 class LoadOption(Frozen):
     """One way to run one service or job on one kind of accelerator."""
 
@@ -182,6 +189,11 @@ class LoadOption(Frozen):
     host: HostNeed = HostNeed()
     figures: tuple[Figure, ...] = ()  # filled by the module's `explain_*` for the chosen option only
     findings: tuple[Finding, ...] = ()
+
+    @property
+    def rate_in_all(self) -> Quantity:
+        """`items_s_in_all` as people count."""
+        return readable_rate(self.items_s_in_all, self.rate_unit, digits=2)
 
     @property
     def items_s_in_all(self) -> float:

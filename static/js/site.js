@@ -72,6 +72,12 @@ function makeTabs(nav) {
 const makeAllTabs = (root) => root.querySelectorAll("nav.tabs").forEach(makeTabs);
 makeAllTabs(document);
 
+// ── what does not scroll need not be a stop on the way of the Tab key ───────────────────────────────────────────
+const scrollers = new ResizeObserver((entries) => {
+  for (const { target } of entries) target.tabIndex = target.scrollWidth > target.clientWidth ? 0 : -1;
+});
+for (const box of document.querySelectorAll(".scroll[tabindex]")) scrollers.observe(box);
+
 // ── after a failed submit the summary of errors speaks first ───────────────────────────────────────────────────
 document.querySelector(".error-summary")?.focus();
 

@@ -193,3 +193,20 @@ def test_a_load_is_named_in_the_readers_words() -> None:
         assert formats.say(message) == "without Image inspection: training"
     with override("nl"):
         assert formats.say(message) == "without Beeldinspectie (training)"
+
+
+@pytest.mark.parametrize(
+    ("value", "unit", "english", "dutch"),
+    [
+        (0.04, "kW", f"40{T}W", f"40{T}W"),
+        (0.14, "kW", f"0.14{T}kW", f"0,14{T}kW"),
+        (71_100_000, "rows × trees/s", f"71.1 million{T}rows × trees/s", f"71,1 miljoen{T}rijen × bomen/s"),
+        (21.7, "hours of audio/hour", f"21.7{T}hours of audio/hour", f"21,7{T}uur audio/uur"),
+    ],
+)
+def test_very_small_and_very_large_quantities_stay_readable(
+    value: float, unit: str, english: str, dutch: str
+) -> None:
+    assert formats.quantity(value, unit) == english
+    with override("nl"):
+        assert formats.quantity(value, unit) == dutch

@@ -303,7 +303,7 @@ def _rate_choices(domains: tuple[Domain, ...]) -> list[tuple[Any, list[tuple[str
     groups = []
     for domain in domains:
         models = [
-            (key, format_lazy("{}: {}", model.name, model.hint))
+            (key, format_lazy("{}: {}", _(model.name), model.hint))
             for key, model in RATE_MODELS_BY_KEY.items()
             if model.domain is domain
         ]

@@ -256,10 +256,10 @@ class RateServiceForm(StepForm):
         when=_serves_rate(*_CAMERA, Domain.RECOMMENDER),
     )
     at_edge = ChoiceQuestion(
-        _("Where should the judging happen?"),
+        _("Where should it run?"),
         [
             ("server", _("In the server room or data centre")),
-            ("edge", _("Beside the machine or camera")),
+            ("edge", _("On the spot, on a small computer")),
             ("either", _("Either is fine")),
         ],
         why=_(
@@ -380,3 +380,4 @@ class RateServiceForm(StepForm):
         items = self.fields.get("items_s")
         if isinstance(items, NumberField) and situation.rate_model.item:
             items.unit = format_lazy("{} {}", situation.rate_model.item, _("per second"))
+            items.help_text = situation.rate_model.item_help or items.help_text

@@ -42,18 +42,19 @@ class RateModel(NamedTuple):
 
     @property
     def unit(self) -> str:
-        return f"{self.item}/s"
+        # As many hours of audio in an hour as seconds in a second, and people count recordings in hours.
+        return f"{self.item}/hour" if self.item == AUDIO else f"{self.item}/s"
 
 
 IMAGES = noop("images")
 FRAMES = noop("frames")
 CLIPS = noop("clips")
-AUDIO = noop("seconds of audio")
+AUDIO = noop("hours of audio")
 TEXTS = noop("texts")
 PAIRS = noop("pairs")
 SAMPLES = noop("samples")
 VOLUMES = noop("scans")
-ROWS = noop("rows")
+ROWS = noop("rows × trees")
 GIGABYTES = noop("gigabytes")
 STEPS = noop("simulation steps")
 
@@ -402,7 +403,7 @@ MODELS: tuple[RateModel, ...] = (
         without=("xgboost cpu hist 100 trees depth 10", "lightgbm cpu 100 trees depth 10"),
     ),
     RateModel(
-        "SQL and data frames (Spark RAPIDS)",
+        noop("SQL and data frames (Spark RAPIDS)"),
         Domain.ANALYTICS,
         GIGABYTES,
         noop("Queries over large tables on disk or object storage"),
