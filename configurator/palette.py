@@ -25,7 +25,7 @@ SERIES: dict[str, Series] = {
     "optimizer": Series(noop("optimiser state"), "#5b98a3", "falling"),
     "kv": Series(noop("KV cache"), "#c27c0e", "dots"),
     "activations": Series(noop("activations"), "#7b3f70", "upright"),
-    "runtime": Series(noop("runtime"), "#85898f", "solid"),
+    "runtime": Series(noop("runtime and reserve"), "#85898f", "solid"),
     "free": Series(noop("free"), "#a9a498", "hatched"),
 }
 

@@ -1,11 +1,13 @@
 """What a language service is offered on each accelerator, and the laws that hold for every answer."""
 
 from itertools import pairwise
+from math import hypot
 
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from catalog.quantity import Quantity
 from catalog.specs import AcceleratorSpec
 from configurator.workload import LanguageService, ModelRef
 from quotes.sizing.architecture import FORMATS
@@ -274,6 +276,42 @@ def test_every_figure_has_a_formula_and_inputs() -> None:
     for figure in told.figures:
         assert figure.formula
         assert figure.inputs
+
+
+def test_what_is_unfolded_adds_up() -> None:
+    """A reader with a calculator comes to the same weights, working memory, cache, first word and writing speed."""
+    _, told = explained(service(), GPT_OSS, gpu(H100))
+    found = {figure.key: figure for figure in told.figures}
+
+    def said(key: str) -> dict[str, float]:
+        inputs = found[key].inputs
+        return {item.name.text: item.value.value for item in inputs if isinstance(item.value, Quantity)}
+
+    gib = [
+        item.value.value for item in found["weights_gib"].inputs if getattr(item.value, "unit", "") == "GiB"
+    ]
+    assert sum(gib) == pytest.approx(found["weights_gib"].value.value)
+    work = said("activations_gib")
+    sampling = work["Sequences"] * work["Vocabulary"] * work["Bytes per entry"] / 2**30
+    assert max(sampling, work["Widest layer, for all tokens of a step"]) + work[
+        "Workspace of the experts"
+    ] + work["Reserve for images"] == pytest.approx(found["activations_gib"].value.value)
+    first = said("ttft_p95_s")
+    usual = (
+        first["Fixed part"]
+        + first["Fixed part per further GPU"] * (first["GPUs per replica"] - 1)
+        + first["Steps before the first token"] * first["Decode step"]
+        + first["Reading one prompt"]
+    )
+    longer = 1.645 * first["Spread of prompt lengths"] * first["Reading one prompt"]
+    slow = (usual + hypot(first["Waiting for other prompts, 95 %"], longer)) * first[
+        "Ratio of nearby measurements"
+    ]
+    assert slow / 1000 == pytest.approx(found["ttft_p95_s"].value.value)
+    pace = said("tokens_s_per_user")
+    between = pace["Interference"] * (pace["Requests per replica"] - 1) * pace["One prompt among others"]
+    step = pace["Decode step"] + pace["Ratio of nearby measurements"] * between / pace["Answer"]
+    assert 1000 / step == pytest.approx(found["tokens_s_per_user"].value.value, rel=0.01)
 
 
 def test_evidence_is_shown_with_its_source() -> None:

@@ -380,4 +380,5 @@ class RateServiceForm(StepForm):
         items = self.fields.get("items_s")
         if isinstance(items, NumberField) and situation.rate_model.item:
             items.unit = format_lazy("{} {}", situation.rate_model.item, _("per second"))
-            items.help_text = situation.rate_model.item_help or items.help_text
+            if situation.rate_model.item_help:
+                items.help_text = str(situation.rate_model.item_help)

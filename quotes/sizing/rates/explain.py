@@ -273,5 +273,8 @@ def _findings(
 
 def _input(name: str, value: float, unit: str, source: str, assumption: str | None = None) -> Input:
     return Input(
-        name=Message.of(name), value=Quantity(value=value, unit=unit), source=source, assumption=assumption
+        name=Message.of(name),
+        value=Quantity(value=value, unit=unit, digits=15 if float(value).is_integer() else 4),
+        source=source,
+        assumption=assumption,
     )

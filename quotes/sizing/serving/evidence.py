@@ -162,7 +162,7 @@ def _evidence(row: MeasuredRow, calibration: Calibration, metric: str) -> Eviden
         value = Quantity(value=row.concurrency * row.output / seconds / gpus, unit="tokens/s")
     text = (
         f"{row.model}, {row.precision.upper()}, {gpus} × {row.gpu.replace('_', ' ').upper()}, {row.engine}, "
-        f"{row.prompt:g} → {row.output:g} tokens, {row.concurrency:g} requests"
+        f"{row.concurrency:g} × ({row.prompt:g} → {row.output:g} tokens)"
     )
     own = calibration.first_own_source is not None and row.source >= calibration.first_own_source
     return Evidence(description=text, value=value, source=calibration.sources[row.source], own=own)

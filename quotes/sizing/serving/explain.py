@@ -13,7 +13,16 @@ from quotes.sizing.serving.evidence import Badges, Run, nearest_evidence
 from quotes.sizing.serving.fleet import Fleet, Memory, fleet_of, memory_of_ways, run_of
 from quotes.sizing.serving.intervals import Interval
 from quotes.sizing.serving.layouts import Way
-from quotes.sizing.serving.memory import EngineMemory, Pool, Split, engine_memory, graphs_gib, planned_batch
+from quotes.sizing.serving.memory import (
+    EngineMemory,
+    Pool,
+    Split,
+    activation_parts_gib,
+    engine_memory,
+    graphs_gib,
+    planned_batch,
+    weight_parts_gib,
+)
 from quotes.sizing.serving.options import badges_of, estimate, spare_replicas
 from quotes.sizing.serving.speed import Served, Targets, largest_load, serve
 from quotes.sizing.trace import Badge, Figure, Input
@@ -70,8 +79,13 @@ def explain_serving(
 def _input(
     name: str, value: float | str, unit: str = "", source: str = COMPUTED, assumption: str | None = None
 ) -> Input:
-    quantity = value if isinstance(value, str) else Quantity(value=value, unit=unit)
+    quantity = value if isinstance(value, str) else Quantity(value=value, unit=unit, digits=digits_of(value))
     return Input(name=Message.of(name), value=quantity, source=source, assumption=assumption)
+
+
+def digits_of(value: float) -> int:
+    """Whole numbers as they are, others so that the reader can calculate along."""
+    return 15 if float(value).is_integer() else 4
 
 
 def _memory_figures(
@@ -87,6 +101,8 @@ def _memory_figures(
     split = Split(way.tp, 1, way.dp, linked=bool(accelerator.link_gb_s))
     reported = float(accelerator.memory_gib or 0)
     tokens, sequences = (float(count) for count in planned_batch(engine, reported))
+    parts = weight_parts_gib(arch, way.form, split)
+    work = activation_parts_gib(arch, engine, split, service.longest_request_tokens, reported)
     collectives = engine.collectives_gib if way.gpus > 1 and split.linked else 0.0
     share_key = {
         Pool.SHARE_OF_TOTAL: "memory_utilisation_fraction",
@@ -104,8 +120,12 @@ def _memory_figures(
             key="weights_gib",
             label=Message.of(noop("Weights per GPU")),
             value=Quantity(value=weights, unit="GiB"),
-            formula=noop("parameters × bytes_per_parameter ÷ GPUs, with embeddings, head and router in 16 bit"),
+            formula=noop("layers + experts + embeddings_and_head + image_encoder, as much of each as one GPU holds"),
             inputs=(
+                _input(noop("Layers, router and shared experts"), float(parts.layers), "GiB"),
+                _input(noop("Experts, rounded up as the format asks"), float(parts.experts), "GiB"),
+                _input(noop("Embeddings and head"), float(parts.ends), "GiB"),
+                _input(noop("Image encoder"), float(parts.encoder), "GiB"),
                 _input(noop("Parameters"), parameters(arch).total / 1e9, "B", CATALOG),
                 _input(noop("Weight format"), way.form.key.upper(), source=COMPUTED),
                 _input(noop("Bytes per parameter"), way.form.bytes_per_weight, "B/param", COMPUTED),
@@ -117,9 +137,12 @@ def _memory_figures(
             label=Message.of(noop("Working memory for one batch")),
             value=Quantity(value=float(budget.activations_gib[0]), unit="GiB", digits=2),
             formula=noop(
-                "max(sequences × vocabulary × bytes, tokens × layer_width) + expert_workspace + image_reserve"
+                "max(sequences × vocabulary × bytes, widest_layer) + expert_workspace + image_reserve"
             ),
             inputs=(
+                _input(noop("Widest layer, for all tokens of a step"), float(work.layer), "GiB"),
+                _input(noop("Workspace of the experts"), float(work.workspace), "GiB"),
+                _input(noop("Reserve for images"), float(work.image), "GiB"),
                 _input(noop("Tokens per step"), tokens, "tokens", "assumption", "batched_tokens_count"),
                 _input(noop("Sequences"), sequences, "", "assumption", "sampled_sequences_count"),
                 _input(noop("Vocabulary"), arch.vocabulary, "tokens", CATALOG),
@@ -260,23 +283,26 @@ class _SpeedFigures:
                 "ttft_p95_s", noop("Time to first token, 95 % of requests"),
                 self.of(float(self.served.ttft_p95_s[0]), "ttft"), "s",
                 noop(
-                    "fixed + fixed_per_gpu × (GPUs − 1) + steps × step + prompt"
-                    " + √(wait₉₅² + (1.645 × spread × prompt)²)"
+                    "ratio × (fixed + fixed_per_gpu × (GPUs − 1) + steps × step + prompt"
+                    " + √(wait₉₅² + (1.645 × spread × prompt)²))"
                 ),
                 (
                     _input(noop("Fixed part"), float(scheduler.first_s) * 1e3, "ms", CALIBRATED),
                     _input(noop("Fixed part per further GPU"), float(scheduler.first_gpu_s) * 1e3, "ms", CALIBRATED),
+                    _input(noop("GPUs per replica"), gpus),
                     _input(noop("Steps before the first token"), float(scheduler.first_steps), "", CALIBRATED),
                     _input(noop("Decode step"), step_ms, "ms"),
                     _input(noop("Reading one prompt"), prompt_ms, "ms"),
                     _input(noop("Share of time spent on prompts"), float(self.served.rho[0])),
+                    _input(noop("Waiting for other prompts, 95 %"), float(self.served.wait_p95_s[0]) * 1e3, "ms"),
+                    _input(noop("Ratio of nearby measurements"), float(self.fleet.ttft_x[0]), "", CALIBRATED),
                     _input(noop("Spread of prompt lengths"), self.variation, "", "assumption", "prompt_variation"),
                 ),
             ),
             self.figure(
                 "tokens_s_per_user", noop("Output speed per user"), self.of(float(self.served.tokens_s[0]), "tpot"),
                 "tokens/s",
-                noop("1 ÷ (step + interference × (requests − 1) × batched_prompt ÷ answer)"),
+                noop("1 ÷ (step + ratio × interference × (requests − 1) × batched_prompt ÷ answer)"),
                 (
                     _input(noop("Decode step"), step_ms, "ms"),
                     _input(noop("Time per token with interference"), tpot_ms, "ms"),
@@ -284,6 +310,7 @@ class _SpeedFigures:
                     _input(noop("One prompt among others"), batched_ms, "ms"),
                     _input(noop("Answer"), service.output_tokens, "tokens", ANSWER),
                     _input(noop("Interference"), float(scheduler.interference), "", CALIBRATED),
+                    _input(noop("Ratio of nearby measurements"), float(self.fleet.tpot_x[0]), "", CALIBRATED),
                 ),
             ),
             self.figure(

@@ -7,6 +7,7 @@ engine's share; less weights, activations, runtime; what remains is the KV pool.
 
 from dataclasses import dataclass
 from enum import StrEnum
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -117,15 +118,35 @@ class MemoryBudget:
 
 
 def weights_gib(arch: ModelArchitecture, form: WeightFormat, split: Split) -> Values:
-    """Of the fullest worker: tensor parallelism divides every matrix, the router and the encoder are copied, experts
-    spread over all GPUs of the replica, a pipeline stage holds its layers and an end of the model."""
+    """Of the fullest worker."""
+    parts = weight_parts_gib(arch, form, split)
+    return parts.layers + parts.experts + parts.ends + parts.encoder
+
+
+class WeightParts(NamedTuple):
+    """GiB on one GPU. `ends`: embedding, and the head where no later stage has it."""
+
+    layers: Values
+    experts: Values
+    ends: Values
+    encoder: Values
+
+
+def weight_parts_gib(arch: ModelArchitecture, form: WeightFormat, split: Split) -> WeightParts:
+    """Tensor parallelism divides every matrix, the router and the encoder are copied, experts spread over all GPUs of
+    the replica, a pipeline stage holds its layers and an end of the model."""
     part = weight_bytes_by_part(arch, form)
     tp, pp, dp = (np.asarray(value, float) for value in (split.tp, split.pp, split.dp))
     stage = np.ceil(arch.layers / pp) / arch.layers
     body = (part["attention"] + part["other"] + part["dense"] + part["shared"]) / tp + part["router"]
     ends = part["embedding"] + np.where(pp > 1, 0.0, part["head"])
     experts = part["experts"] / (tp * dp) * expert_padding(arch, form, tp)
-    return (stage * (body + experts) + ends / tp + part["encoder"]) / BYTES_GIB
+    return WeightParts(
+        stage * body / BYTES_GIB,
+        stage * experts / BYTES_GIB,
+        ends / tp / BYTES_GIB,
+        np.asarray(part["encoder"] / BYTES_GIB, float),
+    )
 
 
 PADDED_HIDDEN, PADDED_WIDTH = 256, 128
@@ -156,11 +177,28 @@ def activations_gib(
     context_tokens: Numbers = 0,
     reported_gib: Numbers = LARGE_GPU_GIB,
 ) -> Values:
-    """Peak while profiling: the larger of sampling (sequences × vocabulary) and the widest layer of one batch of
-    prompt tokens, plus the expert workspace, plus the largest image.
+    """Peak while profiling: the larger of sampling and the widest layer, plus the expert workspace, plus an image."""
+    parts = activation_parts_gib(arch, engine, split, context_tokens, reported_gib)
+    return np.maximum(parts.sampling, parts.layer) + parts.workspace + parts.image
 
-    Engines that do not cut prompts into chunks compute `context_tokens` at once.
-    """
+
+class ActivationParts(NamedTuple):
+    """GiB on one GPU."""
+
+    sampling: Values  # sequences × vocabulary
+    layer: Values  # the widest, for one batch of prompt tokens
+    workspace: Values  # of experts
+    image: float  # the largest
+
+
+def activation_parts_gib(
+    arch: ModelArchitecture,
+    engine: EngineMemory,
+    split: Split,
+    context_tokens: Numbers = 0,
+    reported_gib: Numbers = LARGE_GPU_GIB,
+) -> ActivationParts:
+    """Engines that do not cut prompts into chunks compute `context_tokens` at once."""
     tokens, sequences = planned_batch(engine, reported_gib)
     if not engine.chunked_prefill:
         tokens = np.maximum(tokens, context_tokens)
@@ -173,7 +211,9 @@ def activations_gib(
             3 * arch.expert_width / tp + (arch.expert_latent or arch.hidden)
         )  # fmt: skip
     image = arch.image_tokens_max * engine.image_reserve_mib_per_token * 2**20 if arch.multimodal else 0.0
-    return (np.maximum(sampling, 2 * tokens * width) + workspace + image) / BYTES_GIB
+    return ActivationParts(
+        sampling / BYTES_GIB, 2 * tokens * width / BYTES_GIB, workspace / BYTES_GIB, image / BYTES_GIB
+    )
 
 
 def graphs_gib(arch: ModelArchitecture, engine: EngineMemory, split: Split) -> Values:

@@ -60,6 +60,7 @@ class Served:
     ttft_p95_s: Values
     tokens_s: Values  # per user, while the answer is written
     rho: Values
+    wait_p95_s: Values  # for prompts of others
 
 
 def serve(fleet: Fleet, service: LanguageService, concurrency: Numbers, targets: Targets) -> Served:
@@ -90,6 +91,7 @@ def serve(fleet: Fleet, service: LanguageService, concurrency: Numbers, targets:
         ttft_p95_s=fleet.ttft_x * (usual + np.hypot(wait, longer)),
         tokens_s=1 / steady.tpot_s,
         rho=utilisation(requests_s, turn),
+        wait_p95_s=wait,
     )
 
 
@@ -140,6 +142,7 @@ def largest_load(fleet: Fleet, service: LanguageService, targets: Targets, ceili
         ttft_p95_s=_row(served.ttft_p95_s, 0),
         tokens_s=_row(served.tokens_s, 0),
         rho=_row(served.rho, 0),
+        wait_p95_s=_row(served.wait_p95_s, 0),
     )
     low, high = _gap(coarse, worst)[:2]
     fine = low + np.linspace(0, 1, FINE)[:, None] * (high - low)
