@@ -7,6 +7,7 @@ from hypothesis import strategies as st
 from configurator.workload import DataNeeds, Growth
 from quotes.sizing.hardware.bill import Broken
 from quotes.sizing.hardware.compose import build_system
+from quotes.sizing.hardware.demand import NodeDemand, drives_needed
 from quotes.sizing.hardware.parts import parts_of
 from quotes.sizing.hardware.storage import (
     StorageNeed,
@@ -159,4 +160,32 @@ def test_existing_storage_is_used_and_told_what_it_must_do() -> None:
 
 
 def test_local_room_is_more_than_the_data() -> None:
-    assert local_tb(StorageNeed(cold_tb=51), ASSUMPTIONS) == pytest.approx(80)
+    assert local_tb(StorageNeed(cold_tb=51), ASSUMPTIONS) == pytest.approx(60)
+
+
+@pytest.mark.parametrize(
+    ("kept_tb", "size_tb", "number"),
+    [
+        (3, 3.84, 2),  # a mirror of two keeps 3.84 TB
+        (4, 3.84, 3),  # parity over three keeps 7.68 TB
+        (8, 3.84, 4),  # over four, three quarters: 11.5 TB
+        (3, 1.92, 3),  # 3.84 TB; three quarters of 5.76 TB would be 4.32
+        (4, 1.92, 4),
+        (57.6, 7.68, 10),
+    ],
+)
+def test_few_drives_keep_less_than_parity_over_many(kept_tb: float, size_tb: float, number: int) -> None:
+    drive = named("PM9A3 3.84TB U.2").model_copy(update={"capacity_gb": size_tb * 1000})
+    demand = NodeDemand(kept_tb=kept_tb, kept_fraction=0.75)
+    assert drives_needed(drive, demand, 1) == number
+    assert demand.raw_tb(1) == float("inf")  # one drive outlives nothing
+
+
+@given(st.floats(0, 200), st.floats(0, 50), st.sampled_from([0.96, 1.92, 3.84, 7.68, 30.72]))
+def test_what_must_be_kept_outlives_a_drive(kept_tb: float, cache_tb: float, size_tb: float) -> None:
+    drive = named("PM9A3 3.84TB U.2").model_copy(update={"capacity_gb": size_tb * 1000})
+    demand = NodeDemand(nvme_tb=cache_tb, kept_tb=kept_tb, kept_fraction=0.75)
+    number = drives_needed(drive, demand, 2)
+    left = number / 2 if number == 2 else number - 1
+    assert kept_tb + cache_tb / number * left <= left * size_tb + 1e-6
+    assert number == 2 or (number - 1) * size_tb < demand.raw_tb(number - 1) + 1e-6

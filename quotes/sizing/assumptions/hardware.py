@@ -97,7 +97,11 @@ class HardwareAssumptions(Frozen):
         1, 0, 32, noop("Least local drive capacity per accelerator, for models and caches"), OWN, "TB"
     )
     local_usable_fraction: float = _count(
-        0.75, 0.5, 1, noop("Usable share of local drives that hold the only copy of data (parity)"), GUIDE
+        0.75,
+        0.5,
+        1,
+        noop("Usable share of four or more local drives that hold the only copy of data (parity)"),
+        GUIDE,
     )
     front_gbit_s_per_gpu: float = _count(
         8,

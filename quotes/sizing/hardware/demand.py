@@ -1,7 +1,7 @@
 """What the loads ask of each server, in numbers, and the form in which its parts are written down."""
 
 from collections.abc import Iterable
-from math import ceil
+from math import ceil, inf
 from typing import NamedTuple
 
 from catalog.specs import AcceleratorSpec, DriveSpec, ServerSpec
@@ -11,6 +11,9 @@ from quotes.sizing.hardware.parts import Parts
 from quotes.sizing.results import LoadOption
 
 TB = 1000  # gigabytes
+MANY_DRIVES = 4  # from here on parity leaves the assumed share
+FEW_DRIVES = {1: 0.0, 2: 1 / 2, 3: 2 / 3}
+"""Share of equal drives that is left when any one of them may fail: none, a mirror, parity over three."""
 
 
 class NodeDemand(NamedTuple):
@@ -19,13 +22,22 @@ class NodeDemand(NamedTuple):
     training: bool = False
     cores_per_gpu: float = 0
     ram_gb_per_gpu: float = 0  # 0: the loads do not say
-    nvme_tb: float = 0
+    nvme_tb: float = 0  # raw, for models and caches
+    kept_tb: float = 0  # data that must outlive a drive, with room to breathe
+    kept_fraction: float = 1  # share of four drives or more that is left for it
     nvme_write_tb_per_day: float = 0
     nvme_read_gb_s: float = 0  # from the server's own drives
     fabric_gbit_s: float = 0  # per accelerator, 0: no cluster network
     joined: int = 1  # accelerators that one replica or job joins inside a server
     read_gb_s: float = 0  # over the ordinary network
     front_gbit_s: float = 0  # least speed of an ordinary network port
+
+    def raw_tb(self, drives: int) -> float:
+        """What `drives` equal drives must hold together; infinite when so few cannot outlive a failure."""
+        if not self.kept_tb:
+            return self.nvme_tb
+        share = min(self.kept_fraction, FEW_DRIVES.get(drives, 1))
+        return self.nvme_tb + self.kept_tb / share if share else inf
 
 
 class NodeRecipe(NamedTuple):
@@ -106,12 +118,15 @@ def fabric_onboard(server: ServerSpec, accelerator: AcceleratorSpec | None, part
 def roomy(demand: NodeDemand, count: int, assumptions: Assumptions) -> NodeDemand:
     """Every server keeps models and caches, whether its loads mention them or not."""
     least = max(count, 1) * assumptions.nvme_tb_per_gpu
-    return demand if demand.nvme_tb >= least else demand._replace(nvme_tb=least)
+    kept_tb = demand.raw_tb(MANY_DRIVES) - demand.nvme_tb
+    return demand if demand.nvme_tb + kept_tb >= least else demand._replace(nvme_tb=least - kept_tb)
 
 
 def drives_needed(drive: DriveSpec, demand: NodeDemand, least: int) -> int:
     """By capacity, by read bandwidth and by endurance: no more is written a day than the drives are warranted for."""
-    number = max(ceil(demand.nvme_tb * TB / drive.capacity_gb - 1e-9), least)
+    number = max(ceil(demand.raw_tb(MANY_DRIVES) * TB / drive.capacity_gb - 1e-9), least)
+    while number < MANY_DRIVES and number * drive.capacity_gb < demand.raw_tb(number) * TB - 1e-6:
+        number += 1
     if demand.nvme_write_tb_per_day and drive.dwpd:
         number = max(number, ceil(demand.nvme_write_tb_per_day * TB / drive.capacity_gb / drive.dwpd - 1e-9))
     if demand.nvme_read_gb_s and drive.read_gb_s:

@@ -301,13 +301,14 @@ def _with_switch(
     )
     optics_w = twins * (twin.power_w or 0) + topology.node_links * (single.power_w or 0)
     used_w, most_w = switch_watts(switch, assumptions)
+    provision_w = topology.switches * most_w + topology.node_links * (single.power_w or 0)
     return Fabric(
         topology,
         switch,
         link_gbit_s,
         lines,
-        topology.switches * used_w + optics_w,
-        topology.switches * most_w + topology.node_links * (single.power_w or 0),
+        min(topology.switches * used_w + optics_w, provision_w),  # a maximum holds the modules already
+        provision_w,
         switch.fabric == "infiniband",
     )
 

@@ -269,14 +269,14 @@ def _data_drive_rules(
             bays=server.nvme_bays or 0,
             count=number + boot_in_bays,
         )
-    if number * drive.capacity_gb < demand.nvme_tb * TB - 1e-6:
+    if number * drive.capacity_gb < demand.raw_tb(number) * TB - 1e-6:
         yield broken(
             "drive_size",
             noop("{count} × {drive} hold less than the {needed} TB that the loads keep on the server."),
             noop("Take {near} of them."),
             count=number,
             drive=drive.name,
-            needed=Quantity(value=demand.nvme_tb, digits=3),
+            needed=Quantity(value=demand.raw_tb(max(number, 2)), digits=3),
             near=drives_needed(drive, demand, 1),
         )
     if demand.nvme_write_tb_per_day > number * drive.capacity_gb / TB * (drive.dwpd or 0) + 1e-9:

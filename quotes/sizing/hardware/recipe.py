@@ -8,6 +8,7 @@ from quotes.sizing.assumptions import Assumptions
 from quotes.sizing.hardware.bill import Broken, broken
 from quotes.sizing.hardware.cards import choose_bridge, choose_nics
 from quotes.sizing.hardware.demand import (
+    MANY_DRIVES,
     NodeDemand,
     NodeRecipe,
     cores_needed,
@@ -130,7 +131,7 @@ def choose_drives(
             best = (eur * number, drive, number)
     if best:
         return best[1], best[2]
-    if not (demand.nvme_tb or demand.nvme_write_tb_per_day or demand.nvme_read_gb_s):
+    if not (demand.nvme_tb or demand.kept_tb or demand.nvme_write_tb_per_day or demand.nvme_read_gb_s):
         return None
     return broken(
         "drive_capacity",
@@ -140,7 +141,7 @@ def choose_drives(
         noop("Keep the data on shared storage instead of in the server."),
         server=server.name,
         bays=bays,
-        needed=ceil(demand.nvme_tb),
+        needed=ceil(demand.raw_tb(MANY_DRIVES)),
         daily=ceil(demand.nvme_write_tb_per_day),
         read=ceil(demand.nvme_read_gb_s),
     )

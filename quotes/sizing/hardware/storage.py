@@ -74,8 +74,8 @@ def storage_need(
 
 
 def local_tb(need: StorageNeed, assumptions: Assumptions) -> float:
-    """Raw terabytes of drives in the server that hold the data with parity and room."""
-    return need.tb / assumptions.local_usable_fraction / assumptions.storage_fill_fraction
+    """Usable terabytes in the server that hold the data with room; `NodeDemand.raw_tb` adds mirror or parity."""
+    return need.tb / assumptions.storage_fill_fraction
 
 
 def units_needed(

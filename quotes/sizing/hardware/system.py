@@ -297,7 +297,8 @@ class _Builder:
     def _inside(self, shape: Shape, need: StorageNeed, link: float) -> "_Stored | Broken":
         demand = self.wish.demand._replace(
             fabric_gbit_s=link,
-            nvme_tb=self.wish.demand.nvme_tb + local_tb(need, self.assumptions),
+            kept_tb=local_tb(need, self.assumptions),
+            kept_fraction=self.assumptions.local_usable_fraction,
             nvme_read_gb_s=need.read_gb_s,
         )
         node = self._node(shape, demand)
