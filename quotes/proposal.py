@@ -72,6 +72,10 @@ def propose(
         sizing = sizing.model_copy(update={"findings": refused + sizing.findings})
     if existing:
         existing = with_energy(existing, sizing, workload, catalog, assumptions)
+        if existing.counted and existing.allotted:
+            alone = size(workload, catalog, assumptions, knowledge, on=on)
+            pair = [_advised_eur(one, catalog, vat_rate_pct) for one in (alone, sizing)]
+            existing = existing.model_copy(update={"alone_eur": pair[0], "beside_eur": pair[1]})
     prices = {row.tier: price(row.candidate.system, catalog, vat_rate_pct) for row in sizing.systems}
     return Proposal(
         sizing=sizing,
@@ -81,3 +85,10 @@ def propose(
         demonstration_prices=any(line.demonstration for system in prices.values() for line in system.lines),
         existing=existing,
     )
+
+
+def _advised_eur(sizing: Sizing, catalog: CatalogSnapshot, vat_rate_pct: Decimal) -> float | None:
+    """Net price of the recommended system; None when there is none."""
+    if sizing.recommended is None:
+        return None
+    return float(price(sizing.recommended.candidate.system, catalog, vat_rate_pct).totals.net)

@@ -65,6 +65,7 @@ class Existing(NamedTuple):
     counted: tuple[str, ...]
     carries_all: bool
     basis: str  # whether the proposals count them in
+    saving: str  # what the advised system would cost without them
     machines: tuple[Machine, ...]
     findings: tuple[Finding, ...]
 
@@ -78,6 +79,7 @@ def existing_page(report: ExistingReport | None) -> Existing | None:
         counted=tuple(_counted(report)),
         carries_all=report.carries_all,
         basis=_basis(report),
+        saving=_saving(report),
         machines=tuple(_machine(machine, report) for machine in report.machines),
         findings=report.findings,
     )
@@ -93,6 +95,28 @@ def _basis(report: ExistingReport) -> str:
     return _(
         "The proposals carry what your own machines leave, at the largest load that was calculated with:"
     )
+
+
+def _saving(report: ExistingReport) -> str:
+    alone, beside = report.alone_eur, report.beside_eur
+    if alone is None or (beside is None and not report.carries_all):
+        return ""
+    prices = {
+        "alone": formats.quantity(alone, "EUR", 3),
+        "beside": formats.quantity(beside or 0, "EUR", 3),
+    }
+    if beside is None:
+        return _("Without them the system that we advise costs about %(alone)s without VAT.") % prices
+    if beside < alone:
+        text = _(
+            "Without them the system that we advise costs about %(alone)s without VAT, beside them about %(beside)s."
+        )
+        return text % prices
+    text = _(
+        "They do not make it cheaper: servers and GPUs come in whole steps. Without them the system that we advise costs "
+        "about %(alone)s without VAT, beside them about %(beside)s."
+    )
+    return text % prices
 
 
 def _counted(report: ExistingReport) -> Iterator[str]:

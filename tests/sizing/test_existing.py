@@ -245,6 +245,10 @@ def test_counted_in_the_new_system_is_smaller() -> None:
     assert beside.recommended
     assert beside.existing
     assert beside.recommended.candidate.price_eur < alone.recommended.candidate.price_eur
+    net = [float(one.prices[one.recommended.tier].totals.net) for one in (alone, beside) if one.recommended]
+    assert [beside.existing.alone_eur, beside.existing.beside_eur] == net
+    assert alone.existing
+    assert alone.existing.alone_eur is None
     (service,) = beside.sizing.workload.services
     (kept,) = beside.existing.allotted
     assert service.concurrent_requests == pytest.approx(60 * (1 - kept.fraction))  # type: ignore[union-attr]
@@ -264,6 +268,7 @@ def test_nothing_is_left_to_buy() -> None:
     found = proposal("municipality", machine("h100-sxm5-80gb", 16), count=True)
     assert found.existing
     assert found.existing.carries_all
+    assert (found.existing.beside_eur, bool(found.existing.alone_eur)) == (None, True)
     assert (found.sizing.systems, dict(found.prices)) == ((), {})
 
 

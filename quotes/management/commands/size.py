@@ -120,7 +120,7 @@ def told(proposal: Proposal, *, explain: bool) -> Iterator[str]:
         yield _("What you have already")
         for message in existing.together:
             yield f"  {say(message)}"
-        yield " ".join((f"  {existing.basis}", *existing.counted))
+        yield " ".join((f"  {existing.basis}", *existing.counted, existing.saving)).rstrip()
         for machine in existing.machines:
             yield from _machine(machine, explain=explain)
         for finding in existing.findings:
