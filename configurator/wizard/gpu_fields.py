@@ -11,7 +11,15 @@ from django.utils.translation import gettext
 
 from catalog.specs import AcceleratorSpec, Availability, CatalogSnapshot
 from configurator import formats
-from configurator.existing import GPUS_MAX, MACHINES_MAX, match, read_paste, scrubbed, write_machines
+from configurator.existing import (
+    GPUS_MAX,
+    MACHINES_MAX,
+    PASTE_MAX,
+    match,
+    read_paste,
+    scrubbed,
+    write_machines,
+)
 from configurator.existing.cells import host
 from configurator.wizard.fields import Question, Stored
 from configurator.workload import ExistingGpu, ExistingMachine
@@ -77,7 +85,11 @@ class PasteQuestion(Question):
         return reading.machines
 
     def keep(self, text: Any) -> Any:
-        return scrubbed(str(text), KEPT) if len(str(text)) <= KEPT else TOO_MUCH
+        """The beginning, where it is as little understood as the whole: the same sentence is said about both."""
+        text = str(text)
+        start = scrubbed(text, KEPT)
+        same = len(text) <= KEPT or (len(text) <= PASTE_MAX and not read_paste(start).machines)
+        return start if same else TOO_MUCH
 
     def store(self, value: Machines) -> str:
         return write_machines(value)

@@ -113,8 +113,8 @@ def _saving(report: ExistingReport) -> str:
         )
         return text % prices
     text = _(
-        "They do not make it cheaper: servers and GPUs come in whole steps. Without them the system that we advise costs "
-        "about %(alone)s without VAT, beside them about %(beside)s."
+        "They do not make it cheaper: servers and GPUs come in whole steps. Without them the system that we advise "
+        "costs about %(alone)s without VAT, beside them about %(beside)s."
     )
     return text % prices
 

@@ -100,6 +100,9 @@ def test_rows_chosen_by_hand(client: Client, draft: Draft, seed: CatalogSnapshot
     [
         ({}, "Paste what nvidia-smi prints, or choose your GPUs by hand."),
         ({"gpu_paste": "hello"}, "We find no GPU in this."),
+        ({"gpu_paste": '<?xml version="1.0" ?>\n<nvidia_smi_log>\n' + "<a>1</a>\n" * 900}, "Leave out -x"),
+        ({"gpu_paste": "\x00bash: nvidia-smi: command not found"}, "not found there"),
+        ({"gpu_paste": "2 x L4\n" * 900}, "more than we can read"),
         ({"gpu_paste": "x" * (PASTE_MAX + 1)}, "more than we can read"),
         ({"gpu_paste": pastes.A100_TWICE + "\n" * 30_000 + "end"}, "more than we can read"),
         ({"gpu_rows_0_machine": "a"}, "Choose the kind of GPU"),
