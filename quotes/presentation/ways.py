@@ -81,7 +81,7 @@ def _where(cloud: CloudAlternative) -> str:
     )
     return _("%(count)s × %(accelerator)s, %(provider)s, %(region)s, %(rate)s an hour each; %(dated)s.") % {
         "count": formats.number(cloud.instances),
-        "accelerator": cloud.accelerator,
+        "accelerator": cloud.machine,
         "provider": cloud.provider,
         "region": cloud.region,
         "rate": formats.money(cloud.hourly_eur),

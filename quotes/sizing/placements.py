@@ -92,7 +92,7 @@ def _all_rented(money: Economics) -> PlacedWay:
         sentence=Message.of(
             text,
             count=cloud.instances,
-            accelerator=cloud.accelerator,
+            accelerator=cloud.machine,
             provider=cloud.provider,
             region=cloud.region,
             month=_eur(cloud.monthly_eur),
@@ -149,7 +149,7 @@ def _as_needed(money: Economics, rent_eur: Decimal) -> list[PlacedWay]:
                     "Rent up to {count} × {accelerator} at {provider}, {region}, by need: about {total} in {years}."
                 ),
                 count=cloud.instances,
-                accelerator=cloud.accelerator,
+                accelerator=cloud.machine,
                 provider=cloud.provider,
                 region=cloud.region,
                 total=_eur(rent_eur),

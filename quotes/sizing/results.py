@@ -448,6 +448,12 @@ class CloudAlternative(Frozen):
     instance_hours_month: float = 0  # all loads together
     once_instance_hours: float = 0
     estimated: bool = False  # the price is another offer's, less an assumed discount
+    gpus_each: int = 1  # of one instance
+
+    @property
+    def machine(self) -> str:
+        """What one instance brings: `8 × H200 SXM5 141GB`, or the name of its only accelerator."""
+        return f"{self.gpus_each} × {self.accelerator}" if self.gpus_each > 1 else self.accelerator
 
 
 class RentPlan(Frozen):

@@ -185,6 +185,15 @@ def test_a_larger_discount_never_costs_more(first: float, second: float) -> None
     assert cheap <= dear  # type: ignore[operator]
 
 
+def test_an_instance_of_several_accelerators_is_told_as_such() -> None:
+    one = plans(money())["on_demand"].cloud
+    eight = plans(money(offer("16", accelerator_count=8)))["on_demand"].cloud
+    assert one is not None
+    assert eight is not None
+    assert one.machine == one.accelerator
+    assert (eight.instances, eight.machine) == (1, f"8 × {eight.accelerator}")
+
+
 # ── once, storage ───────────────────────────────────────────────────────────────────────────────────────────────
 
 

@@ -153,6 +153,7 @@ def alternative(rent: Rented, catalog: CatalogSnapshot, plan: Plan = "on_demand"
         estimated=rent.estimated,
         instance_hours_month=rent.instance_hours_month,
         once_instance_hours=rent.once_instance_hours,
+        gpus_each=offer.accelerator_count,
     )
 
 
