@@ -97,13 +97,16 @@ class Config:
         return None
 
     def integer(self, *names: str) -> int:
-        """The first number under `names` in the text part; 0 when none is set. Raises ValueError for an absurd one."""
+        """The first number under `names` in the text part; 0 when none is set, or one below zero, which says as much.
+
+        Raises ValueError for an absurd one.
+        """
         for name in names:
             found = self.inner.get(name)
             if isinstance(found, int | float) and not isinstance(found, bool):
                 if not abs(found) < ABSURD:
                     raise ValueError(f"{name} is no number of a model")
-                return int(found)
+                return max(0, int(found))
         return 0
 
     def sequence(self, *names: str) -> Sequence[object]:

@@ -59,13 +59,15 @@ def read_model_config(
     """
     outer = _object(text)
     extra = _object(quantisation) if quantisation else {}
-    if outer.get("model_type") in NOT_WRITING or outer.get("is_encoder_decoder") is True:
+    if str(outer.get("model_type")) in NOT_WRITING or outer.get("is_encoder_decoder") is True:
         raise NotAConfig("kind")
     try:
         config = Config.of(outer)
         counts = count(config)
         if not 0 < counts.total < MAX_PARAMETERS:
             raise ValueError("no model has as many parameters")
+        if config.experts.number and not config.experts.width:
+            raise ValueError("the config has experts without a width")
         return ModelArchitecture.model_validate(
             {
                 "key": key,

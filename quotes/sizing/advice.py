@@ -13,6 +13,7 @@ from configurator.workload import (
     Method,
     Precision,
     RateService,
+    RateTraining,
     Service,
     Workload,
 )
@@ -60,6 +61,32 @@ def unmeasured(
         severity=Severity.WARNING,
         message=Message.of(noop("No measured runs back the speed of this system; its bounds are wide.")),
         remedy=Message.of(noop("Ask for a trial run with your own model and prompts before you order.")),
+    )
+
+
+def unknown_structure(
+    workload: Workload, system: SizedSystem, catalog: CatalogSnapshot, assumptions: Assumptions
+) -> Finding | None:
+    """A config of the customer's own whose keys do not tell the whole model."""
+    parts = (*workload.services, *workload.jobs)
+    configs = [part.model.architecture for part in parts if not isinstance(part, RateService | RateTraining)]
+    odd = next((one for one in configs if one and not one.standard_structure), None)
+    if odd is None:
+        return None
+    return Finding(
+        severity=Severity.WARNING,
+        message=Message.of(
+            noop(
+                "The config of {model} tells of a structure that we do not know exactly: the bounds of memory and"
+                " speed are wider."
+            ),
+            model=odd.name,
+        ),
+        remedy=Message.of(
+            noop(
+                "Compare the number of parameters with what its maker publishes, and try it before you order."
+            )
+        ),
     )
 
 
@@ -434,6 +461,7 @@ def _accelerator(system: SizedSystem, catalog: CatalogSnapshot) -> AcceleratorSp
 
 RULES: list[Rule] = [
     unmeasured,
+    unknown_structure,
     counted_otherwise,
     tight_memory,
     narrow_power,

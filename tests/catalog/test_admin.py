@@ -402,7 +402,6 @@ def test_a_model_is_added_from_its_config(catalog: None, carlo: User, client_of:
 @pytest.mark.parametrize(
     ("entries", "field", "sentence"),
     [
-        ({"key": "own/New", "file": config_file(b"\xff")}, "file", "This file holds no text"),
         ({"key": "own/New", "file": config_file(b"{")}, "file", "This is no JSON"),
         ({"key": "own/New", "text": '{"vocab": 1}'}, "text", "does not describe a language model"),
         ({"key": "own/New"}, "text", "Choose the file, or paste its contents."),

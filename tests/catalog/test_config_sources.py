@@ -34,6 +34,7 @@ TEXT = json.dumps(LLAMA)
         (json.dumps(LLAMA | {"hidden_size": float("inf")}), "shape"),
         (json.dumps(LLAMA | {"num_attention_heads": 0}), "shape"),
         (json.dumps(LLAMA | {"num_hidden_layers": 10**12}), "shape"),
+        (json.dumps(LLAMA | {"num_experts": 8, "intermediate_size": []}), "shape"),
         (json.dumps(LLAMA | {"model_type": "bert"}), "kind"),
         (json.dumps({"model_type": "t5", "is_encoder_decoder": True}), "kind"),
         (TEXT + " " * MAX_TEXT, "size"),

@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from catalog.importers.model_config import read_model_config
+from catalog.importers.model_config import NotAConfig, read_model_config
 from catalog.specs import ModelArchitecture
 from quotes.sizing.architecture import active_params, parameters
 
@@ -150,6 +150,15 @@ def test_a_window_that_is_switched_off_does_not_count() -> None:
     assert read_model_config(json.dumps(config)).sliding_layers == 0
 
 
+def test_a_number_below_zero_means_none() -> None:
+    config = CONFIGS["mistralai/Mixtral-8x7B-v0.1"]["config"] | {
+        "sliding_window": -1,
+        "max_position_embeddings": -1,
+    }
+    arch = read_model_config(json.dumps(config))
+    assert (arch.sliding_layers, arch.max_context) == (0, None)
+
+
 def test_multi_query_attention_has_one_head() -> None:
     config = {
         "model_type": "falcon", "hidden_size": 4544, "num_attention_heads": 71, "num_hidden_layers": 32,
@@ -158,6 +167,22 @@ def test_multi_query_attention_has_one_head() -> None:
     arch = read_model_config(json.dumps(config))
     assert (arch.kv_heads, arch.head_dim, arch.gated_feed_forward) == (1, 64, False)
     assert arch.total_params_b == pytest.approx(6.92, rel=0.02)
+
+
+def test_gated_attention_counts_where_the_type_implies_it() -> None:
+    """Qwen3-Next projects its queries twice as wide, for a gate that its config does not mention."""
+    config = CONFIGS["Qwen/Qwen3-8B"]["config"]
+    said = read_model_config(json.dumps(config | {"attn_output_gate": True}))
+    implied = read_model_config(
+        json.dumps(config | {"model_type": "qwen3_next", "full_attention_interval": 1})
+    )
+    assert said.total_params_b == implied.total_params_b != read("Qwen/Qwen3-8B").total_params_b
+
+
+def test_endless_names_of_layers_are_read_in_no_time() -> None:
+    names = {"quant_method": "fp8", "ignored_layers": ["mlp." * 60_000 + "gate"]}
+    config = CONFIGS["Qwen/Qwen3-8B"]["config"] | {"quantization_config": names}
+    assert read_model_config(json.dumps(config)).native_format == "fp8"
 
 
 @pytest.mark.parametrize(
@@ -173,7 +198,7 @@ def test_multi_query_attention_has_one_head() -> None:
     ],
 )
 def test_what_is_no_config_raises(text: str) -> None:
-    with pytest.raises(ValueError):  # noqa: PT011  every way of being wrong
+    with pytest.raises(NotAConfig):
         read_model_config(text)
 
 
@@ -202,5 +227,5 @@ def test_what_is_no_config_raises(text: str) -> None:
 )
 def test_nonsense_raises_nothing_else(config: dict[str, object]) -> None:
     """A pasted file is either read or refused as the questionnaire expects."""
-    with contextlib.suppress(ValueError, KeyError, TypeError):
+    with contextlib.suppress(NotAConfig):
         read_model_config(json.dumps(config))

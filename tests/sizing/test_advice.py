@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from catalog.specs import CatalogSnapshot
+from catalog.specs import CatalogSnapshot, ModelArchitecture
 from configurator.workload import (
     Delivery,
     Growth,
@@ -53,6 +53,15 @@ office = workload(LoadProfile.OFFICE_HOURS)
 both = Workload(services=(CHAT,), jobs=(TUNE,))
 plain: dict[str, Any] = {"workload": workload(), "system": sized(candidate()), "catalog": catalog()}
 
+
+def with_config(*, standard: bool) -> Workload:
+    own = ModelArchitecture(
+        key="custom", name="Own", layers=32, hidden=4096, feed_forward=14336, query_heads=32, kv_heads=8,
+        head_dim=128, vocabulary=128256, standard_structure=standard,
+    )  # fmt: skip
+    return Workload(services=(CHAT.model_copy(update={"model": ModelRef(architecture=own)}), INSPECTION))
+
+
 COUNTED = CHAT.model_copy(update={"profile": LoadProfile.COUNTED, "hourly_counts": (0.0,) * 23 + (3600.0,)})
 TIMED = load(
     speed=Speed(
@@ -93,6 +102,7 @@ SPEAKS = [
     ),
     ("no_room_to_grow", {"workload": workload(growth=Growth(load_pct_per_year=50))}),
     ("no_spare", {}),
+    ("unknown_structure", {"workload": with_config(standard=False)}),
     (
         "training_beside_service",
         {"workload": Workload(services=office.services, jobs=(TUNE,)),
@@ -104,6 +114,8 @@ SPEAKS = [
 ]  # fmt: skip
 
 SILENT = [
+    ("unknown_structure", {"workload": both}),
+    ("unknown_structure", {"workload": with_config(standard=True)}),
     ("oversized", {"system": sized(candidate(load(capacity_factor=2.9)))}),
     (
         "oversized",

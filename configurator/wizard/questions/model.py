@@ -93,7 +93,9 @@ class ModelField(Question):
                 gettext("We do not know this model. Do you mean {names}?").format(names=names)
             )
         raise ValidationError(
-            gettext("We do not know this model. Choose one from the list, or say how large it is instead.")
+            gettext(
+                "We do not know this model. Choose one from the list, say how large it is, or give its config.json."
+            )
         )
 
     def missing(self) -> str:
