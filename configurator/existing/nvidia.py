@@ -154,6 +154,10 @@ class Log:
     def _reading(self, key: str, value: str) -> None:
         section = self.path[-1][1] if self.path else ""
         headings = {heading for _depth, heading in self.path}
+        if headings & {"MIG Device", "Processes"}:
+            return  # of a slice or a program, not of the GPU
+        if self.path and (cells.BROKEN.search(value) or (key, value) == ("Reset Required", "Yes")):
+            self.book.add(failing=True)
         if key in VERSIONS and not self.path:
             self.book.driver(value)
         elif key == "Product Name":

@@ -6,6 +6,7 @@ line with nothing but its name right above the output.
 """
 
 import re
+from collections.abc import Iterator, Sequence
 from typing import Protocol
 
 from catalog.quantity import Frozen, Message, noop
@@ -28,7 +29,10 @@ SAID = re.compile(
 )
 FRAMED = re.compile(r"^\s*[#=*~-]{2,}\s*([A-Za-z0-9][\w.-]{0,254}?)\s*[#=*~-]*\s*$")
 ANSIBLE = re.compile(r"^([\w.-]{1,255})\s+\|\s+(?:CHANGED|SUCCESS|FAILED)\s+\|\s+rc=\d+\s*>>")
-PDSH = re.compile(r"^([A-Za-z][\w.-]{0,254}):\s(?=[|+]|NVIDIA-SMI|=====|GPU \d|\s{4}\S.*:)")
+PDSH = re.compile(
+    r"^([A-Za-z][\w.-]{0,254}):\s"
+    r"(?=[|+]|NVIDIA-SMI|=====|GPU \d|\s{4}\S.*:|(?:name|index|count|driver_version|uuid)(?:,|$))"
+)
 ALONE = re.compile(r"^[A-Za-z][A-Za-z0-9_-]{0,62}(?:\.[A-Za-z0-9_.-]{1,190})?$")
 MISSING = re.compile(
     r"smi.{0,3}(?:command|opdracht) (?:not found|niet gevonden)|smi.? is not recognized|not found: \S*-smi"
@@ -61,7 +65,7 @@ def read_paste(text: str) -> Reading:
     formats: tuple[_Format, ...] = (
         AmdTable(book), Table(book), Log(book), Csv(book), Rocm(book), AmdSmi(book), Names(book),
     )  # fmt: skip
-    for line in lines:
+    for line in _by_host(lines):
         _feed(line.rstrip()[:LINE_MAX], book, formats)
     machines = book.done()
     if not machines:
@@ -72,6 +76,21 @@ def read_paste(text: str) -> Reading:
         )
         return Reading(problem=Message.of(text, machines=MACHINES_MAX, gpus=GPUS_MAX))
     return Reading(machines=machines)
+
+
+def _by_host(lines: Sequence[str]) -> Iterator[str]:
+    """The lines of each machine together, where pdsh or clush put names before them and mixed the machines up."""
+    hosts = {found[1] for line in lines if (found := PDSH.match(line))}
+    mixed: dict[str, list[str]] = {}
+    for line in (*lines, "\0"):
+        name, colon, rest = line.partition(": ")
+        if colon and name in hosts:
+            mixed.setdefault(name, []).append(rest)
+            continue
+        for host, own in mixed.items():
+            yield from (f"host: {host}", *own)
+        mixed.clear()
+        yield line
 
 
 def _why(text: str) -> Message:
@@ -99,10 +118,6 @@ def _why(text: str) -> Message:
 def _feed(line: str, book: Book, formats: tuple[_Format, ...]) -> None:
     line = line.replace("\N{NO-BREAK SPACE}", " ").replace("\t", "    ")
     line = QUOTED.sub("", line)
-    if pdsh := PDSH.match(line):
-        if cells.host(pdsh[1]) not in {book.host, book.current.name}:
-            book.name(cells.host(pdsh[1]))
-        line = line[pdsh.end() :]
     for said in (PROMPT, SAID, FRAMED, ANSIBLE):
         if found := said.match(line):
             book.name(cells.host(found[1]))

@@ -189,9 +189,16 @@ def _remarks(option: LoadOption, way: Way, *, beside_services: bool) -> tuple[Fi
     found = []
     if option.portion:
         text = (
-            noop("Sized on a part of a GPU: divide it by MIG first, and give each replica a part {part}.")
+            noop(
+                "Sized on a part of a GPU: divide it by MIG first, and give each replica a part {part}. Kubernetes "
+                "names parts as in kubernetes.yaml with the strategy ‘mixed’; in Slurm write the name that "
+                "your cluster gave them."
+            )
             if option.portion.kind == "mig"
-            else noop("Sized on {part} of a GPU: start the control daemon of MPS first.")
+            else noop(
+                "Sized on {part} of a GPU: start the control daemon of MPS first. Under Kubernetes the device plugin "
+                "does that, when it shares GPUs by MPS with renameByDefault."
+            )
         )
         found.append(note(Message.of(text, part=option.portion.name), warns=True))
     if option.shares_pool and option.kind.endswith("training") and beside_services:

@@ -149,8 +149,13 @@ GPU 00000000:07:00.0
     Serial Number                         : {SERIAL}
     GPU UUID                              : {UUID}
     MIG Mode
-        Current                           : Disabled
-        Pending                           : Disabled
+        Current                           : Enabled
+        Pending                           : Enabled
+    MIG Device
+        Index                             : 0
+        FB Memory Usage
+            Total                         : 40192 MiB
+            Used                          : 37 MiB
     FB Memory Usage
         Total                             : 81920 MiB
         Reserved                          : 643 MiB
@@ -196,9 +201,14 @@ GPU 00000000:07:00.0
 GPU 00000000:0B:00.0
     Product Name                          : NVIDIA A100-SXM4-80GB
     Serial Number                         : {SERIAL}
+    GPU Reset Status
+        Reset Required                    : Yes
+    MIG Device
+        FB Memory Usage
+            Used                          : 37 MiB
     FB Memory Usage
         Total                             : 81920 MiB
-        Used                              : 0 MiB
+        Used                              : Unknown Error
     Utilization
         Gpu                               : N/A
     Power Readings

@@ -65,8 +65,8 @@ READINGS = [
     ("t4", 1, (15360, 15010, 99, 84, 69.9, 70, None, "power temperature", False, False)),
     ("t4", 2, (None, None, None, 41, None, 70, None, "", False, True)),
     ("mig", 0, (24576, 50, None, 47, 78, 165, None, "", True, False)),
-    ("query", 0, (81920, 71254, 98, 86, 398.52, 400, 3, "power temperature", False, False)),
-    ("query", 1, (81920, 0, None, None, None, 400, None, "", False, False)),
+    ("query", 0, (81920, 71254, 98, 86, 398.52, 400, 3, "power temperature", True, False)),
+    ("query", 1, (81920, None, None, None, None, 400, None, "", False, True)),
     ("list", 2, (None, None, None, None, None, None, None, "", True, False)),
     ("rocm-old", 0, (None, None, 7, 31, 43, 300, None, "", False, False)),
     ("rocm-named", 0, (196592, 83923.34, 100, 71, 682, 750, None, "", False, False)),
@@ -153,6 +153,19 @@ def test_a_name_before_every_line() -> None:
     assert [(machine.name, len(machine.gpus)) for machine in read_paste(text).machines] == [
         ("n1", 1),
         ("n2", 1),
+    ]
+
+
+@pytest.mark.parametrize(
+    "lines",
+    ["GPU {n}: NVIDIA A30 (UUID: x)", "name, memory.total [MiB]|NVIDIA A30, 24576 MiB|NVIDIA A30, 24576 MiB"],
+)
+def test_machines_that_answer_through_each_other(lines: str) -> None:
+    said = [lines.format(n=n) for n in range(2)] if "{n}" in lines else lines.split("|")
+    text = "".join(f"{host}: {line}\n" for line in said for host in ("n1", "n2"))
+    assert [(machine.name, len(machine.gpus)) for machine in read_paste(text).machines] == [
+        ("n1", 2),
+        ("n2", 2),
     ]
 
 
