@@ -1,6 +1,6 @@
 """The proposal page, and the same arrangement for paper."""
 
-from collections.abc import Iterable, Iterator, Mapping, Set
+from collections.abc import Iterable, Iterator, Mapping, Sequence, Set
 from decimal import Decimal
 from typing import Any, NamedTuple
 
@@ -31,6 +31,7 @@ from quotes.sizing.results import (
     LoadOption,
     Refusal,
     SizedSystem,
+    SplitLayout,
     Tier,
 )
 from quotes.sizing.trace import Figure
@@ -59,6 +60,14 @@ class Group(NamedTuple):
     subtotal: Decimal
 
 
+class Split(NamedTuple):
+    """The same service with its accelerators split into prompt and answer workers."""
+
+    layout: SplitLayout
+    speeds: tuple[tuple[Speed, Speed], ...]  # as proposed, and split
+    figures: tuple[tuple[str, Figure], ...]
+
+
 class Load(NamedTuple):
     """One service or job on the chosen system."""
 
@@ -67,6 +76,7 @@ class Load(NamedTuple):
     runs_on: str
     speeds: tuple[Speed, ...]
     figures: tuple[tuple[str, Figure], ...]  # with an id that no other figure on the page has
+    split: Split | None = None
 
 
 class Year(NamedTuple):
@@ -120,7 +130,7 @@ def system_page(chosen: SizedSystem, proposal: Proposal, price: PricedSystem) ->
         **(money_page(chosen.economics) if chosen.economics else {}),
         **outlook_page(chosen),
         **room_page(build, proposal.assumptions),
-        "loads": [_load(number, option) for number, option in enumerate(chosen.candidate.loads, 1)],
+        "loads": [_load(number, option, chosen) for number, option in enumerate(chosen.candidate.loads, 1)],
         "network_drawing": SafeString(drawings.network_topology(build, READER, key="network-drawing")),
         **placement_page(chosen, proposal.sizing.workload, READER),
     }
@@ -138,9 +148,27 @@ def _named(line: PricedLine) -> PricedLine:
     return line.model_copy(update={"name": line.name_in(get_language() or "en")})
 
 
-def _load(number: int, option: LoadOption) -> Load:
-    figures = tuple((f"load-{number}-{figure.key}", figure) for figure in option.figures)
-    return Load(option, load_title(option.load), runs_on(option), tuple(speeds(option)), figures)
+def _load(number: int, option: LoadOption, chosen: SizedSystem) -> Load:
+    split = next((one for one in chosen.splits if one.load == option.load), None)
+    return Load(
+        option,
+        load_title(option.load),
+        runs_on(option),
+        tuple(speeds(option)),
+        _figures(number, option.figures),
+        _split(number, option, split) if split else None,
+    )
+
+
+def _split(number: int, option: LoadOption, split: SplitLayout) -> Split:
+    divided = option.model_copy(update={"speed": split.speed})
+    return Split(
+        split, tuple(zip(speeds(option), speeds(divided), strict=True)), _figures(number, split.figures)
+    )
+
+
+def _figures(number: int, figures: Sequence[Figure]) -> tuple[tuple[str, Figure], ...]:
+    return tuple((f"load-{number}-{figure.key}", figure) for figure in figures)
 
 
 # ── money ───────────────────────────────────────────────────────────────────────────────────────────────────────

@@ -348,6 +348,7 @@ def _assumptions_used(systems: Sequence[SizedSystem]) -> tuple[str, ...]:
             *system.figures,
             *system.candidate.system.figures,
             *(figure for load in system.candidate.loads for figure in load.figures),
+            *(figure for split in system.splits for figure in split.figures),
             *(system.economics.figures if system.economics else ()),
         ]
         keys |= {item.assumption for figure in figures for item in figure.inputs if item.assumption}

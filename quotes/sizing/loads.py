@@ -19,8 +19,8 @@ from quotes.sizing.hardware.parts import parts_of
 from quotes.sizing.knowledge import Knowledge
 from quotes.sizing.portions import as_part, part_of
 from quotes.sizing.rates import explain_rates, rate_service_options, rate_training_options
-from quotes.sizing.results import LoadOption, ModelToRun, Refusal
-from quotes.sizing.serving import explain_serving, serving_options
+from quotes.sizing.results import LoadOption, ModelToRun, Refusal, SplitLayout
+from quotes.sizing.serving import explain_serving, serving_options, split_layout
 from quotes.sizing.serving.layouts import kv_format_for
 from quotes.sizing.training import explain_training, training_options
 
@@ -111,6 +111,22 @@ def explained(
     if isinstance(part, LanguageService):
         return explain_serving(option, part, architecture, accelerator, assumptions, knowledge.serving)
     return explain_training(option, part, architecture, accelerator, assumptions, knowledge.training)
+
+
+def split_in_two(
+    option: LoadOption,
+    part: Service | Job,
+    accelerator: AcceleratorSpec,
+    server_gpus: int,
+    catalog: CatalogSnapshot,
+    assumptions: Assumptions,
+    knowledge: Knowledge,
+) -> SplitLayout | None:
+    """The same accelerators as workers for prompts and workers for answers; None for what cannot be split so."""
+    if option.portion or not isinstance(part, LanguageService):
+        return None
+    arch = _architecture(part, catalog)
+    return split_layout(option, part, arch, accelerator, server_gpus, assumptions, knowledge.serving)
 
 
 _STACKS = (

@@ -625,6 +625,22 @@ class Candidate(Frozen):
     expected_w: float
 
 
+class SplitLayout(Frozen):
+    """The GPUs of one language service as workers that only read prompts and workers that only write answers: an extra
+    layout on the same hardware, never the one that a proposal is sized on."""
+
+    load: str
+    prompt_workers: int = Field(ge=1)
+    prompt_layout: Layout
+    answer_workers: int = Field(ge=1)
+    answer_layout: Layout
+    speed: Speed
+    worth: bool  # at the cautious ends
+    said: Message
+    reason: Message
+    figures: tuple[Figure, ...] = ()
+
+
 class SizedSystem(Frozen):
     """One of the three proposals."""
 
@@ -638,6 +654,7 @@ class SizedSystem(Frozen):
     use: UseCurve | None = None  # of a workload of one service
     tornado: Tornado | None = None  # only in a proposal that was worked out in full
     cliff: CliffMap | None = None  # only in a proposal that was worked out in full
+    splits: tuple[SplitLayout, ...] = ()  # of services that could be; only in a proposal worked out in full
     pros: tuple[Message, ...] = ()
     cons: tuple[Message, ...] = ()
     answer: Message  # the one sentence

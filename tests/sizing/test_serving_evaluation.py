@@ -122,13 +122,32 @@ def test_disaggregated_runs_are_answered_where_the_batch_is_known() -> None:
     assert all(len(row.refused) > 20 for row in found if row.refused)
 
 
-def test_why_a_time_per_token_of_a_decode_worker_is_refused() -> None:
-    late, unknown, known = DISAGGREGATED[1], DISAGGREGATED[2], DISAGGREGATED[3]
-    rows = serving_disagg.predict_rows(DISAGGREGATED, CONTEXT)
-    found = {row.id: row for row in rows if row.metric == "tpot_ms"}
-    assert found[late["id"]].refused == serving_disagg.WAITED
-    assert found[unknown["id"]].refused == serving_disagg.BATCH
-    assert not found[known["id"]].refused
+def test_why_a_disaggregated_run_is_refused() -> None:
+    """Workers that are not counted, a load that is not stated; and no row tells who waited for a place."""
+    late, unknown = DISAGGREGATED[1], DISAGGREGATED[2]
+    idle = {**late, "id": "idle", "concurrency": ""}
+    rows = list(serving_disagg.predict_rows([late, unknown, idle], CONTEXT))
+    found = {row.id: row.refused for row in rows if row.metric == "tpot_ms"}
+    assert found == {late["id"]: "", unknown["id"]: serving_disagg.BATCH, "idle": serving_disagg.LOAD}
+    assert {row.refused for row in rows if row.metric == "ttft_ms"} == {serving_disagg.PLACE}
+
+
+def test_answers_are_written_together_only_as_fast_as_prompts_are_read() -> None:
+    """The measured times are no input; a hundred times the load does not fill the batch of a starved worker."""
+    row = DISAGGREGATED[1]
+    halves = [
+        serving_disagg.halves_of({**row, **changes}, CONTEXT)
+        for changes in (
+            {"ttft_ms": "1", "tpot_ms": "1"},
+            {},
+            {"concurrency": "12800"},
+            {"prefill_workers": "4"},
+        )
+    ]
+    blind, known, more, readers = serving_disagg.circles([one for one in halves if one], CONTEXT).batch
+    assert blind == known < 32
+    assert more < 2 * known
+    assert readers > known
 
 
 @pytest.mark.parametrize(

@@ -248,3 +248,15 @@ class ServingAssumptions(Frozen):
         label=noop("Versions of a model kept on local drives"),
         source=noop("own choice: current, previous, next"),
     )
+    # prompts and answers on workers of their own
+    split_handover_s: float = assume(
+        0.15,
+        unit="s",
+        low=0,
+        high=2,
+        label=noop("Handing a prompt over to the worker that writes the answer, besides moving its cache"),
+        source=noop(
+            "48 published runs with separate workers at a low load (InferenceX, 2025–2026):"
+            " half between 0.06 and 0.26 s more than reading and writing take"
+        ),
+    )

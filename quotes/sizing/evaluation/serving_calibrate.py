@@ -17,13 +17,13 @@ from quotes.sizing.evaluation.accuracy import Cross
 from quotes.sizing.evaluation.base import Context, Row
 from quotes.sizing.evaluation.conformal import COVERED, interval
 from quotes.sizing.evaluation.report import Errors
+from quotes.sizing.evaluation.serving_disagg import fitted_decode_workers
 from quotes.sizing.evaluation.serving_fit import Measured, measured
 from quotes.sizing.evaluation.serving_rows import (
     PREFILL_FIRST,
     Predicted,
     Run,
     Table,
-    fitted_decode_workers,
     parse_runs,
     predict,
     table_of,

@@ -1,48 +1,58 @@
 """Predicting the rows of `serving_measured_disagg`: prompts and answers computed by workers of their own.
 
-Only what the rows tell enough about is predicted: the time per token of a decode worker whose batch is known. The wait
-for a prompt worker, and so the throughput of the whole, depends on how many there were, which most rows leave open.
+What the rows tell enough about is predicted: the time per token where the workers are counted. A closed network of
+prompt and answer workers says how many answers are written at once. The time to the first token is not: see `PLACE`.
 """
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator, Sequence
+from typing import NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 
 from quotes.sizing.evaluation.base import Context, PredictedRow, Row
-from quotes.sizing.evaluation.serving_rows import (
-    decode_batch,
-    decode_worker_runs,
-    predict,
-    table_of,
-    waited_for_prompts,
-)
+from quotes.sizing.evaluation.conditions import Conditions
+from quotes.sizing.evaluation.names import OutOfScope
+from quotes.sizing.evaluation.serving_rows import Run, constants_for, run_of_row, table_of
+from quotes.sizing.serving.forward import decode_seconds, prefill_seconds
 from quotes.sizing.serving.intervals import intervals_of
+from quotes.sizing.serving.split import WIDER, AnswerStation, Circling, PromptStation, circling
 from quotes.sizing.trace import Badge
 
-WIDER = 1.25  # of the interval: how full the batch was is known only roughly, and guessing ahead not at all
-WAITING = "The wait for a prompt worker is not predicted: how prompts were spread over workers is not stated."
-WAITED = "Requests waited for prompts, so that it is not known how full the decode batches were."
+type Vector = NDArray[np.float64]
+
+SINGLE_WORKER_REQUESTS = 64  # a run that leaves its count of workers open and has so few requests has one
+LATE_MS = 2500  # a mean time to first token beyond this is a wait, so that batches were not full
+PLACE = (
+    "The wait for a place on an answer worker is not predicted: how many answers a worker runs together is a setting of"
+    " its launch that the row does not state."
+)
 FORMAT = "The row names a model or a format that is not sized."
-BATCH = "The row does not state how many decode workers shared the load."
+LOAD = "The row does not state how many requests were in flight."
+BATCH = (
+    "The row states neither how many decode workers shared the load nor whether they guessed tokens ahead."
+)
 
 
 def predict_rows(rows: list[dict[str, str]], context: Context) -> Iterator[PredictedRow]:
-    """Times per token of known decode batches; everything else with the reason why not."""
-    found = {run.id: run for run in decode_worker_runs(rows, context)}
+    """Times per token where the workers are counted; everything else with the reason why not."""
+    halves = [half for row in rows if (half := halves_of(row, context)) is not None]
     predicted: dict[str, tuple[float, float, float, str]] = {}
-    if found:
-        runs = tuple(found.values())
-        table = table_of(runs, context.calibration, context.assumptions)
-        times = predict(table, context.calibration).tpot_ms
-        for run, choice, value in zip(runs, table.choices, times, strict=True):
+    if halves:
+        choices = table_of(
+            [half.answers for half in halves], context.calibration, context.assumptions
+        ).choices
+        for half, choice, value in zip(halves, choices, circles(halves, context).step_s, strict=True):
+            run = half.answers
             interval = intervals_of(
                 context.calibration, run.engine, choice, False, run.arch.standard_structure, run.tp * run.dp
             )[1]
             badge = Badge.INTERPOLATED if choice.exact else Badge.EXTRAPOLATED
-            ends = (float(value * interval.low**WIDER), float(value * interval.high**WIDER))
-            predicted[run.id] = (float(value), *ends, str(badge))
+            milliseconds = float(value) * 1e3
+            ends = milliseconds * interval.low**WIDER, milliseconds * interval.high**WIDER
+            predicted[run.id] = (milliseconds, *ends, str(badge))
     for row in rows:
-        yield _refused(row, "ttft_ms", WAITING)
+        yield _refused(row, "ttft_ms", PLACE)
         if row["id"] in predicted:
             value, low, high, badge_text = predicted[row["id"]]
             yield PredictedRow(
@@ -54,11 +64,111 @@ def predict_rows(rows: list[dict[str, str]], context: Context) -> Iterator[Predi
 
 
 def _why(row: Row) -> str:
-    if decode_batch(row) is None:
-        return BATCH
-    return WAITED if waited_for_prompts(row) else FORMAT
+    if not row["concurrency"]:
+        return LOAD
+    return BATCH if decode_batch(row) is None else FORMAT
 
 
 def _refused(row: Row, metric: str, reason: str) -> PredictedRow:
     measured = float(row[metric]) if row[metric] else np.nan
     return PredictedRow(row["id"], metric, measured, refused=reason, model=row["model"], gpu=row["gpu"])
+
+
+# ── both kinds of workers of one run ────────────────────────────────────────────────────────────────────────────
+
+
+class Halves(NamedTuple):
+    """One run: a worker of each kind with its share of the requests, and how many there are of it."""
+
+    prompts: Run
+    answers: Run
+    requests: float
+    prompt_workers: float  # infinite when they are not counted: no wait can be told
+    answer_workers: float
+
+
+def halves_of(row: Row, context: Context) -> Halves | None:
+    """Both workers of `row`; None when their load is not known or they are not sized."""
+    batch = decode_batch(row)
+    if batch is None:
+        return None
+    requests = float(row["concurrency"])
+    workers = float(row["prefill_workers"] or "inf")
+    try:
+        prompts = _worker(row, "prefill", max(1.0, requests / workers), context)
+        answers = _worker(row, "decode", batch, context)
+    except (OutOfScope, ValueError):
+        return None
+    return Halves(prompts, answers, requests, workers, requests / batch)
+
+
+def _worker(row: Row, kind: str, requests: float, context: Context) -> Run:
+    """One worker as a run of its own, with no prompts between its steps and no setting of an undivided engine."""
+    shaped = {
+        **row, "tp": row[f"{kind}_tp"], "dp": row[f"{kind}_dp"], "pp": "1", "concurrency": str(requests),
+        "ep": str(max(1, int(row[f"{kind}_ep"] or 1))), "spec_decode": "none", "flags": "", "kv_precision": "fp8",
+    }  # fmt: skip
+    run = run_of_row(shaped, context)
+    conditions = Conditions(length_factor=run.conditions.length_factor)
+    return run._replace(alone=True, campaign=f"{run.campaign}|{kind} worker", conditions=conditions)
+
+
+def circles(halves: Sequence[Halves], context: Context) -> Circling:
+    """The steady state of each run, as a benchmark with a fixed number of requests in flight sees it."""
+    reading = table_of([half.prompts for half in halves], context.calibration, context.assumptions)
+    writing = table_of([half.answers for half in halves], context.calibration, context.assumptions)
+    over, sched = (constants := constants_for(reading, context.calibration)).over, constants.sched
+    prompt, output = np.asarray(reading.load.prompt, float), np.asarray(writing.load.output, float)
+    alone = prefill_seconds(reading.shape, reading.machine, over, reading.spread, 1.0, prompt)
+    most = np.maximum(1.0, np.asarray(reading.load.concurrency) / reading.spread.dp)
+    together = np.clip(sched.chunk_tokens / prompt, 1.0, most)
+    batched = prefill_seconds(reading.shape, reading.machine, over, reading.spread, together, prompt)
+    answering = constants_for(writing, context.calibration).over
+    workers = np.array([half.answer_workers for half in halves])
+
+    def step(batch: Vector) -> Vector:
+        held = np.maximum(batch, 1.0)
+        return decode_seconds(
+            writing.shape, writing.machine, answering, writing.spread, held, prompt + output / 2
+        )
+
+    prompt_s = batched / (together * reading.spread.dp)
+    counted = np.array([half.prompt_workers for half in halves])
+    uncounted = np.isinf(counted)
+    return circling(
+        np.array([half.requests for half in halves]),
+        PromptStation(
+            np.where(uncounted, 1.0, counted),
+            np.where(uncounted, 0.0, prompt_s),
+            sched.first_s + sched.first_gpu_s * (reading.spread.gpus - 1) + alone,
+        ),
+        AnswerStation(workers, output, step, writing.load.capacity, sched.first_steps),
+    )
+
+
+def decode_batch(row: Row) -> float | None:
+    """Requests in flight per decode worker, all its attention replicas together; None when nothing tells. The column
+    of that name holds a limit of one attention replica, reached or not."""
+    if not row["concurrency"]:
+        return None
+    if row["decode_workers"]:
+        return float(row["concurrency"]) / float(row["decode_workers"])
+    few = float(row["concurrency"]) <= SINGLE_WORKER_REQUESTS
+    single = row["prefill_tp"] == "1" and not row["prefill_workers"] and row["decode_tp"] == "4"
+    return float(row["concurrency"]) if few and single else None
+
+
+# ── decode workers that constants are fitted on ─────────────────────────────────────────────────────────────────
+
+
+def fitted_decode_workers(rows: Iterable[Row], context: Context) -> list[Run]:
+    """Decode workers whose batch was full, without repeats: no models that could have guessed tokens ahead, and no FP8,
+    whose rows name several checkpoints."""
+    halves = (halves_of(row, context) for row in rows if float(row["ttft_ms"] or 0) <= LATE_MS)
+    runs = [
+        half.answers._replace(ttft_ms=None)
+        for half in halves
+        if half is not None and not half.answers.arch.mtp_layers and half.answers.form.key != "fp8"
+    ]
+    once = {(run.model, run.gpu, run.engine, run.tp, run.ep, run.prompt, run.tpot_ms): run for run in runs}
+    return list(once.values())

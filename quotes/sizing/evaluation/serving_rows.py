@@ -68,7 +68,8 @@ def published_architecture(name: str, precision: str, context: Context) -> Model
 
 def era_of(engine: str, version: str) -> str:
     """Constants for `engine`: SGLang before 0.5.9 ran all waiting prompts before any decode step."""
-    old = version.startswith(("0.4", "0.5.1.", "0.5.2", "0.5.3", "0.5.4", "0.5.8")) or version == "0.5.1"
+    releases = ("0.4", "0.5.1.", "0.5.2", "0.5.3", "0.5.4", "0.5.5", "0.5.6", "0.5.7", "0.5.8")
+    old = version.startswith(releases) or version == "0.5.1"
     return PREFILL_FIRST if engine == "sglang" and old else engine
 
 
@@ -279,60 +280,3 @@ def parse_runs(
         except (KeyError, ValueError) as error:
             refused.append((row, f"The row cannot be read: {error}."))
     return runs, refused
-
-
-# ── decode workers of disaggregated runs ────────────────────────────────────────────────────────────────────────
-
-SINGLE_WORKER_REQUESTS = 64  # a run that leaves its count of workers open and has so few requests has one
-LATE_MS = 2500  # a mean time to first token beyond this is a wait for prompt workers
-
-
-def decode_worker_runs(rows: Iterable[Mapping[str, str]], context: Context) -> list[Run]:
-    """Rows of serving_measured_disagg.csv whose decode batch is known: their time per token is a pure decode step.
-
-    Runs that waited for prompts are left out: their batches were not full. Speculation is taken to be off, which no
-    row states.
-    """
-    runs = []
-    for row in rows:
-        batch = decode_batch(row)
-        if batch is None or waited_for_prompts(row):
-            continue
-        shaped = {
-            **row, "tp": row["decode_tp"], "dp": row["decode_dp"], "pp": "1", "concurrency": str(batch),
-            "ep": str(max(1, int(row["decode_ep"] or 1))), "spec_decode": "none", "flags": "", "kv_precision": "fp8",
-        }  # fmt: skip
-        try:
-            run = run_of_row(shaped, context)
-        except (OutOfScope, ValueError):
-            continue
-        conditions = Conditions(length_factor=run.conditions.length_factor)
-        campaign = f"{run.campaign}|decode worker"
-        runs.append(run._replace(alone=True, ttft_ms=None, campaign=campaign, conditions=conditions))
-    return runs
-
-
-def fitted_decode_workers(rows: Iterable[Mapping[str, str]], context: Context) -> list[Run]:
-    """Those that constants are fitted on, without repeats: no models that could have guessed tokens ahead, and no FP8,
-    whose rows name several checkpoints."""
-    runs = [
-        run for run in decode_worker_runs(rows, context) if not run.arch.mtp_layers and run.form.key != "fp8"
-    ]
-    once = {(run.model, run.gpu, run.engine, run.tp, run.ep, run.prompt, run.tpot_ms): run for run in runs}
-    return list(once.values())
-
-
-def waited_for_prompts(row: Mapping[str, str]) -> bool:
-    return float(row["ttft_ms"] or 0) > LATE_MS
-
-
-def decode_batch(row: Mapping[str, str]) -> float | None:
-    """Requests that one decode worker holds, all its attention replicas together; None when nothing tells. The column
-    of that name holds a limit of one attention replica, reached or not."""
-    if not row["concurrency"]:
-        return None
-    if row["decode_workers"]:
-        return float(row["concurrency"]) / float(row["decode_workers"])
-    few = float(row["concurrency"]) <= SINGLE_WORKER_REQUESTS
-    single = row["prefill_tp"] == "1" and not row["prefill_workers"] and row["decode_tp"] == "4"
-    return float(row["concurrency"]) if few and single else None

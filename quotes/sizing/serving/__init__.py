@@ -2,5 +2,6 @@
 
 from quotes.sizing.serving.explain import explain_serving
 from quotes.sizing.serving.options import serving_options
+from quotes.sizing.serving.split_layout import split_layout
 
-__all__ = ["explain_serving", "serving_options"]
+__all__ = ["explain_serving", "serving_options", "split_layout"]

@@ -76,7 +76,7 @@ def explain_serving(
     return option.model_copy(update={"figures": figures, "speed": speed})
 
 
-def _input(
+def given(
     name: str, value: float | str, unit: str = "", source: str = COMPUTED, assumption: str | None = None
 ) -> Input:
     quantity = value if isinstance(value, str) else Quantity(value=value, unit=unit, digits=digits_of(value))
@@ -122,14 +122,14 @@ def _memory_figures(
             value=Quantity(value=weights, unit="GiB"),
             formula=noop("layers + experts + embeddings_and_head + image_encoder, as much of each as one GPU holds"),
             inputs=(
-                _input(noop("Layers, router and shared experts"), float(parts.layers), "GiB"),
-                _input(noop("Experts, rounded up as the format asks"), float(parts.experts), "GiB"),
-                _input(noop("Embeddings and head"), float(parts.ends), "GiB"),
-                _input(noop("Image encoder"), float(parts.encoder), "GiB"),
-                _input(noop("Parameters"), parameters(arch).total / 1e9, "B", CATALOG),
-                _input(noop("Weight format"), way.form.key.upper(), source=COMPUTED),
-                _input(noop("Bytes per parameter"), way.form.bytes_per_weight, "B/param", COMPUTED),
-                _input(noop("GPUs per replica"), way.gpus),
+                given(noop("Layers, router and shared experts"), float(parts.layers), "GiB"),
+                given(noop("Experts, rounded up as the format asks"), float(parts.experts), "GiB"),
+                given(noop("Embeddings and head"), float(parts.ends), "GiB"),
+                given(noop("Image encoder"), float(parts.encoder), "GiB"),
+                given(noop("Parameters"), parameters(arch).total / 1e9, "B", CATALOG),
+                given(noop("Weight format"), way.form.key.upper(), source=COMPUTED),
+                given(noop("Bytes per parameter"), way.form.bytes_per_weight, "B/param", COMPUTED),
+                given(noop("GPUs per replica"), way.gpus),
             ),
         ),
         Figure(
@@ -140,13 +140,13 @@ def _memory_figures(
                 "max(sequences × vocabulary × bytes, widest_layer) + expert_workspace + image_reserve"
             ),
             inputs=(
-                _input(noop("Widest layer, for all tokens of a step"), float(work.layer), "GiB"),
-                _input(noop("Workspace of the experts"), float(work.workspace), "GiB"),
-                _input(noop("Reserve for images"), float(work.image), "GiB"),
-                _input(noop("Tokens per step"), tokens, "tokens", "assumption", "batched_tokens_count"),
-                _input(noop("Sequences"), sequences, "", "assumption", "sampled_sequences_count"),
-                _input(noop("Vocabulary"), arch.vocabulary, "tokens", CATALOG),
-                _input(noop("Bytes per entry"), engine.logit_bytes, "bytes", "assumption", "logit_bytes"),
+                given(noop("Widest layer, for all tokens of a step"), float(work.layer), "GiB"),
+                given(noop("Workspace of the experts"), float(work.workspace), "GiB"),
+                given(noop("Reserve for images"), float(work.image), "GiB"),
+                given(noop("Tokens per step"), tokens, "tokens", "assumption", "batched_tokens_count"),
+                given(noop("Sequences"), sequences, "", "assumption", "sampled_sequences_count"),
+                given(noop("Vocabulary"), arch.vocabulary, "tokens", CATALOG),
+                given(noop("Bytes per entry"), engine.logit_bytes, "bytes", "assumption", "logit_bytes"),
             ),
         ),
         Figure(
@@ -155,10 +155,10 @@ def _memory_figures(
             value=Quantity(value=float(budget.runtime_gib[0]), unit="GiB", digits=2),
             formula=noop("context + collectives + graphs"),
             inputs=(
-                _input(noop("Context"), engine.context_gib, "GiB", "assumption", "engine_context_gib"),
-                _input(noop("Collectives"), collectives, "GiB", "assumption",
+                given(noop("Context"), engine.context_gib, "GiB", "assumption", "engine_context_gib"),
+                given(noop("Collectives"), collectives, "GiB", "assumption",
                        "engine_collectives_gib"),
-                _input(noop("Graphs"), float(graphs_gib(arch, engine, split)), "GiB", "assumption", "graph_base_gib"),
+                given(noop("Graphs"), float(graphs_gib(arch, engine, split)), "GiB", "assumption", "graph_base_gib"),
             ),
         ),
         Figure(
@@ -167,13 +167,13 @@ def _memory_figures(
             value=Quantity(value=float(budget.kv_pool_gib[0]), unit="GiB"),
             formula=pool_formula,
             inputs=(
-                _input(noop("Memory reported by the driver"), reported, "GiB", CATALOG),
-                _input(noop("Reserve of the driver"), engine.driver_reserve_gib, "GiB", "assumption",
+                given(noop("Memory reported by the driver"), reported, "GiB", CATALOG),
+                given(noop("Reserve of the driver"), engine.driver_reserve_gib, "GiB", "assumption",
                        "driver_reserve_gib"),
-                _input(noop("Share for the engine"), engine.share_fraction, "", "assumption", share_key),
-                _input(noop("Weights"), weights, "GiB"),
-                _input(noop("Activations"), float(budget.activations_gib[0]), "GiB"),
-                _input(noop("Runtime"), float(budget.runtime_gib[0]), "GiB"),
+                given(noop("Share for the engine"), engine.share_fraction, "", "assumption", share_key),
+                given(noop("Weights"), weights, "GiB"),
+                given(noop("Activations"), float(budget.activations_gib[0]), "GiB"),
+                given(noop("Runtime"), float(budget.runtime_gib[0]), "GiB"),
             ),
             note=Message.of(
                 noop("A change of {margin} in what the engine reserves is possible from one release to the next."),
@@ -188,10 +188,10 @@ def _memory_figures(
             ),
             formula=noop("kv_pool ÷ kv_per_request × tokens_per_request × attention_replicas"),
             inputs=(
-                _input(noop("KV cache of one usual request, per GPU"), float(memory.mean_gib[0]), "GiB"),
-                _input(noop("Tokens of a usual request"), usual, "tokens", ANSWER),
-                _input(noop("KV precision"), way.kv_format.upper()),
-                _input(noop("Attention replicas"), way.dp),
+                given(noop("KV cache of one usual request, per GPU"), float(memory.mean_gib[0]), "GiB"),
+                given(noop("Tokens of a usual request"), usual, "tokens", ANSWER),
+                given(noop("KV precision"), way.kv_format.upper()),
+                given(noop("Attention replicas"), way.dp),
             ),
         ),
         Figure(
@@ -200,8 +200,8 @@ def _memory_figures(
             value=Quantity(value=float(memory.largest_context[0]), unit="tokens", digits=3),
             formula=noop("min(kv_pool ÷ kv_per_token, positions_of_the_model)"),
             inputs=(
-                _input(noop("Positions of the model"), float(arch.max_context or 0), "tokens", CATALOG),
-                _input(noop("Longest request asked for"), service.longest_request_tokens, "tokens", ANSWER),
+                given(noop("Positions of the model"), float(arch.max_context or 0), "tokens", CATALOG),
+                given(noop("Longest request asked for"), service.longest_request_tokens, "tokens", ANSWER),
             ),
         ),
     )  # fmt: skip
@@ -266,17 +266,17 @@ class _SpeedFigures:
                 "prompt_ms", noop("Reading one prompt"), plain(prompt_ms, self.badges.first), "ms",
                 noop("layers × (matrix products + attention + experts + all-reduces + small kernels)"),
                 (
-                    _input(noop("Prompt"), service.prompt_tokens, "tokens", ANSWER),
-                    _input(noop("Active parameters"), active_params(arch) / 1e9, "B", CATALOG),
-                    _input(noop("Link between the GPUs"), self.fleet.choices[0].link, source=CATALOG),
+                    given(noop("Prompt"), service.prompt_tokens, "tokens", ANSWER),
+                    given(noop("Active parameters"), active_params(arch) / 1e9, "B", CATALOG),
+                    given(noop("Link between the GPUs"), self.fleet.choices[0].link, source=CATALOG),
                 ),
             ),
             self.figure(
                 "step_ms", noop("One decode step"), plain(step_ms, self.badges.rate), "ms",
                 noop("weights ÷ bandwidth + KV ÷ bandwidth + all-reduces + launches + small kernels"),
                 (
-                    _input(noop("Requests that write together"), float(steady.running[0])),
-                    _input(noop("Mean context"), service.prompt_tokens + service.output_tokens / 2, "tokens", ANSWER),
+                    given(noop("Requests that write together"), float(steady.running[0])),
+                    given(noop("Mean context"), service.prompt_tokens + service.output_tokens / 2, "tokens", ANSWER),
                 ),
             ),
             self.figure(
@@ -287,16 +287,16 @@ class _SpeedFigures:
                     " + √(wait₉₅² + (1.645 × spread × prompt)²))"
                 ),
                 (
-                    _input(noop("Fixed part"), float(scheduler.first_s) * 1e3, "ms", CALIBRATED),
-                    _input(noop("Fixed part per further GPU"), float(scheduler.first_gpu_s) * 1e3, "ms", CALIBRATED),
-                    _input(noop("GPUs per replica"), gpus),
-                    _input(noop("Steps before the first token"), float(scheduler.first_steps), "", CALIBRATED),
-                    _input(noop("Decode step"), step_ms, "ms"),
-                    _input(noop("Reading one prompt"), prompt_ms, "ms"),
-                    _input(noop("Share of time spent on prompts"), float(self.served.rho[0])),
-                    _input(noop("Waiting for other prompts, 95 %"), float(self.served.wait_p95_s[0]) * 1e3, "ms"),
-                    _input(noop("Ratio of nearby measurements"), float(self.fleet.ttft_x[0]), "", CALIBRATED),
-                    _input(noop("Spread of prompt lengths"), self.variation, "", "assumption", "prompt_variation"),
+                    given(noop("Fixed part"), float(scheduler.first_s) * 1e3, "ms", CALIBRATED),
+                    given(noop("Fixed part per further GPU"), float(scheduler.first_gpu_s) * 1e3, "ms", CALIBRATED),
+                    given(noop("GPUs per replica"), gpus),
+                    given(noop("Steps before the first token"), float(scheduler.first_steps), "", CALIBRATED),
+                    given(noop("Decode step"), step_ms, "ms"),
+                    given(noop("Reading one prompt"), prompt_ms, "ms"),
+                    given(noop("Share of time spent on prompts"), float(self.served.rho[0])),
+                    given(noop("Waiting for other prompts, 95 %"), float(self.served.wait_p95_s[0]) * 1e3, "ms"),
+                    given(noop("Ratio of nearby measurements"), float(self.fleet.ttft_x[0]), "", CALIBRATED),
+                    given(noop("Spread of prompt lengths"), self.variation, "", "assumption", "prompt_variation"),
                 ),
             ),
             self.figure(
@@ -304,13 +304,13 @@ class _SpeedFigures:
                 "tokens/s",
                 noop("1 ÷ (step + ratio × interference × (requests − 1) × batched_prompt ÷ answer)"),
                 (
-                    _input(noop("Decode step"), step_ms, "ms"),
-                    _input(noop("Time per token with interference"), tpot_ms, "ms"),
-                    _input(noop("Requests per replica"), load, "", ANSWER),
-                    _input(noop("One prompt among others"), batched_ms, "ms"),
-                    _input(noop("Answer"), service.output_tokens, "tokens", ANSWER),
-                    _input(noop("Interference"), float(scheduler.interference), "", CALIBRATED),
-                    _input(noop("Ratio of nearby measurements"), float(self.fleet.tpot_x[0]), "", CALIBRATED),
+                    given(noop("Decode step"), step_ms, "ms"),
+                    given(noop("Time per token with interference"), tpot_ms, "ms"),
+                    given(noop("Requests per replica"), load, "", ANSWER),
+                    given(noop("One prompt among others"), batched_ms, "ms"),
+                    given(noop("Answer"), service.output_tokens, "tokens", ANSWER),
+                    given(noop("Interference"), float(scheduler.interference), "", CALIBRATED),
+                    given(noop("Ratio of nearby measurements"), float(self.fleet.tpot_x[0]), "", CALIBRATED),
                 ),
             ),
             self.figure(
@@ -318,10 +318,10 @@ class _SpeedFigures:
                 "tokens/s",
                 noop("requests × answer ÷ (first_token + answer × time_per_token) ÷ GPUs"),
                 (
-                    _input(noop("Requests per replica"), load, "", ANSWER),
-                    _input(noop("Time to first token"), float(steady.ttft_s[0]) * 1e3, "ms"),
-                    _input(noop("Time per token"), tpot_ms, "ms"),
-                    _input(noop("GPUs per replica"), gpus),
+                    given(noop("Requests per replica"), load, "", ANSWER),
+                    given(noop("Time to first token"), float(steady.ttft_s[0]) * 1e3, "ms"),
+                    given(noop("Time per token"), tpot_ms, "ms"),
+                    given(noop("GPUs per replica"), gpus),
                 ),
             ),
         )  # fmt: skip
@@ -336,9 +336,9 @@ def _replica_figure(
         value=Quantity(value=option.replicas, digits=4),
         formula=noop("⌈requests ÷ requests_per_replica⌉ + spare"),
         inputs=(
-            _input(noop("Requests at once at the peak"), service.concurrent_requests, "", ANSWER),
-            _input(noop("Requests that one replica holds within every target"), most),
-            _input(noop("Spare replicas"), spare, "", ANSWER),
+            given(noop("Requests at once at the peak"), service.concurrent_requests, "", ANSWER),
+            given(noop("Requests that one replica holds within every target"), most),
+            given(noop("Spare replicas"), spare, "", ANSWER),
         ),
         note=Message.of(
             noop("One working replica carries {factor} times today's peak.")

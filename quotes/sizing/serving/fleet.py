@@ -1,7 +1,7 @@
 """Every way to run a language service as rows of arrays: its memory, its kernel rates, its intervals."""
 
 from collections.abc import Callable, Hashable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 
 import numpy as np
 from numpy.typing import NDArray
@@ -68,6 +68,24 @@ class Fleet:
     tpot_high: Values
     choices: tuple[Choice, ...]
     intervals: tuple[tuple[Interval, Interval, Interval], ...]  # TTFT, TPOT, throughput
+
+    def take(self, rows: NDArray[np.intp]) -> "Fleet":
+        """Some of the ways, in the order of `rows`, as often as they occur there."""
+        over = (getattr(self.over, field.name) for field in fields(Overheads))
+        return Fleet(
+            shape=self.shape.take(rows),
+            machine=self.machine.take(rows),
+            over=Overheads(*(np.broadcast_to(value, self.capacity.shape)[rows] for value in over)),
+            sched=self.sched,
+            spread=self.spread.take(rows),
+            capacity=self.capacity[rows],
+            ttft_x=self.ttft_x[rows],
+            tpot_x=self.tpot_x[rows],
+            ttft_high=self.ttft_high[rows],
+            tpot_high=self.tpot_high[rows],
+            choices=tuple(self.choices[row] for row in rows),
+            intervals=tuple(self.intervals[row] for row in rows),
+        )
 
 
 def memory_of_ways(

@@ -17,26 +17,42 @@ def utilisation(requests_s: Numbers, service_s: Numbers) -> Values:
     return np.asarray(np.asarray(requests_s, float) * service_s, float)
 
 
-def mean_wait_seconds(requests_s: Numbers, service_s: Numbers, variation: Numbers) -> Values:
-    """Pollaczek–Khinchine: ρ·S·(1 + c²) / (2·(1 − ρ)); infinite from ρ = 1. `variation` = c, standard deviation of
-    the service time over its mean."""
-    rho = utilisation(requests_s, service_s)
-    wait = rho * service_s * (1 + np.square(variation)) / 2 / np.maximum(1 - rho, 1e-9)
-    return np.asarray(np.where(rho < 1, wait, np.inf), float)
+def mean_wait_seconds(
+    requests_s: Numbers, service_s: Numbers, variation: Numbers, servers: Numbers = 1
+) -> Values:
+    """Mean wait in front of `servers` that share one queue; infinite once they cannot keep up. `variation` = c,
+    standard deviation of the service time over its mean.
+
+    One server: Pollaczek–Khinchine, ρ·S·(1 + c²) / (2·(1 − ρ)). Several: Sakasegawa (1977), of which that is the case
+    of one.
+    """
+    rho, late = _late_share(requests_s, service_s, servers)
+    kept = late * service_s * (1 + np.square(variation)) / 2 / servers / np.maximum(1 - rho, 1e-9)
+    return np.asarray(np.where(rho < 1, kept, np.inf), float)
 
 
 def wait_quantile_seconds(
-    requests_s: Numbers, service_s: Numbers, variation: Numbers, quantile: float = 0.95
+    requests_s: Numbers,
+    service_s: Numbers,
+    variation: Numbers,
+    quantile: float = 0.95,
+    servers: Numbers = 1,
 ) -> Values:
-    """The wait that a share `quantile` of requests stays under: an exponential tail of weight ρ with the mean of
-    Pollaczek–Khinchine; 0 when fewer than 1 − `quantile` wait at all."""
-    rho = utilisation(requests_s, service_s)
-    mean = mean_wait_seconds(requests_s, service_s, variation)
+    """The wait that a share `quantile` of requests stays under: an exponential tail with the mean of
+    `mean_wait_seconds`, which only those feel that find all servers busy; 0 when they are fewer than 1 − `quantile`."""
+    rho, late = _late_share(requests_s, service_s, servers)
+    mean = mean_wait_seconds(requests_s, service_s, variation, servers)
     with np.errstate(divide="ignore", invalid="ignore"):
-        tail = mean / rho * np.log(np.maximum(rho, 1e-12) / (1 - quantile))
+        tail = mean / late * np.log(np.maximum(late, 1e-12) / (1 - quantile))
     return np.asarray(
-        np.where(rho >= 1, np.inf, np.where(rho > 1 - quantile, np.maximum(tail, 0), 0.0)), float
+        np.where(rho >= 1, np.inf, np.where(late > 1 - quantile, np.maximum(tail, 0), 0.0)), float
     )
+
+
+def _late_share(requests_s: Numbers, service_s: Numbers, servers: Numbers) -> tuple[Values, Values]:
+    """ρ of each server, and the share of requests that find all of them busy."""
+    rho = utilisation(requests_s, service_s) / servers
+    return rho, np.asarray(rho ** (np.sqrt(2 * (np.asarray(servers, float) + 1)) - 1), float)
 
 
 def required_replicas(peak: Numbers, per_replica: Numbers) -> Values:

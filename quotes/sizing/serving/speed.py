@@ -11,7 +11,6 @@ from quotes.sizing.arrays import Numbers
 from quotes.sizing.assumptions import Assumptions
 from quotes.sizing.serving.batching import Load, Steady, steady_state, tokens_per_step
 from quotes.sizing.serving.fleet import Fleet
-from quotes.sizing.serving.forward import Overheads
 from quotes.sizing.serving.queueing import utilisation, wait_quantile_seconds
 
 type Values = NDArray[np.float64]
@@ -187,23 +186,4 @@ def serve_rows(
     fleet: Fleet, rows: NDArray[np.intp], service: LanguageService, concurrency: Values, targets: Targets
 ) -> Served:
     """Time some rows of `fleet` at their own loads (at least one request in flight)."""
-    part = Fleet(
-        shape=fleet.shape.take(rows),
-        machine=fleet.machine.take(rows),
-        over=Overheads(
-            *(
-                np.broadcast_to(getattr(fleet.over, field.name), fleet.capacity.shape)[rows]
-                for field in fields(Overheads)
-            )
-        ),
-        sched=fleet.sched,
-        spread=fleet.spread.take(rows),
-        capacity=fleet.capacity[rows],
-        ttft_x=fleet.ttft_x[rows],
-        tpot_x=fleet.tpot_x[rows],
-        ttft_high=fleet.ttft_high[rows],
-        tpot_high=fleet.tpot_high[rows],
-        choices=tuple(fleet.choices[row] for row in rows),
-        intervals=tuple(fleet.intervals[row] for row in rows),
-    )
-    return serve(part, service, np.maximum(concurrency, 1.0), targets)
+    return serve(fleet.take(rows), service, np.maximum(concurrency, 1.0), targets)
