@@ -9,12 +9,13 @@ from itertools import groupby
 
 from catalog.quantity import Message, Quantity, noop
 from quotes.documents.charts import cost_curve, interval_bar, memory_bar
+from quotes.documents.network_drawing import network_topology
 from quotes.documents.staircase import staircase
 from quotes.documents.svg import ENGLISH, SMALL, TEXT, Words, clip, drawing, hatch, line, rect, text
 from quotes.documents.tornado_chart import end_name, tornado_chart
 from quotes.documents.use_chart import use_chart
 from quotes.sizing.hardware.placing import Seat, Shape
-from quotes.sizing.results import RackPlacement, SystemBuild
+from quotes.sizing.results import RackPlacement
 
 UNIT = 12.0  # height of one rack unit, px
 FACE = 482.6 / 44.45 * UNIT  # a 19-inch front plate at the same scale
@@ -142,80 +143,6 @@ def _rack_sentence(rack: RackPlacement, number: int, words: Words) -> str:
             parts=", ".join(counts),
         )
     )
-
-
-# ── network ─────────────────────────────────────────────────────────────────────────────────────────────────────
-
-SHOWN = 8  # boxes drawn per tier
-
-
-def network_topology(system: SystemBuild, words: Words = ENGLISH, *, key: str = "network") -> str:
-    """The cluster network in tiers: cores, spines, leaves, servers; empty when there is none."""
-    fabric = system.fabric
-    if fabric.kind == "none" or not fabric.leaves:
-        return ""
-    tiers = [
-        (noop("core switches"), fabric.cores, fabric.spine_core_links),
-        (noop("spine switches"), fabric.spines, fabric.leaf_spine_links),
-        (noop("leaf switches"), fabric.leaves, fabric.node_links),
-        (noop("servers"), system.nodes, 0),
-    ]
-    drawn = [tier for tier in tiers if tier[1]]
-    width, step, box = 720.0, 92.0, 26.0
-    left = 170.0
-    marks, sentences = [], []
-    for row, (name, number, links) in enumerate(drawn):
-        y = 24 + row * step
-        label = f"{words.say(Message.of(name))}: {words.amount(number, digits=6)}"
-        marks.append(text(0, y + box / 2 + 4, label, bold=True))
-        if row + 1 < len(drawn):
-            below = drawn[row + 1][1]
-            marks.append(_mesh(left, y + box, number, below, step - box, width - left))
-            speed = words.amount(fabric.link_gbit_s, "Gbit/s")
-            count = words.amount(links, digits=6)
-            marks.append(
-                text(0, y + box + (step - box) / 2 + 4, f"{count} × {speed}", size=SMALL, colour="ink-quiet")
-            )
-            sentences.append(f"{label}, {count} × {speed}.")
-        else:
-            sentences.append(f"{label}.")
-        marks.append(_row(left, y, number, width - left, box, solid=row == len(drawn) - 1))
-    title = words.say(Message.of(noop("Cluster network")))
-    return drawing(key, width, 24 + len(drawn) * step - step + box + 16, title, " ".join(sentences), marks)
-
-
-def _places(left: float, number: int, width: float) -> list[float]:
-    shown = min(number, SHOWN)
-    pitch = width / shown
-    return [left + pitch * (index + 0.5) for index in range(shown)]
-
-
-def _row(left: float, y: float, number: int, width: float, box: float, *, solid: bool) -> str:
-    places = _places(left, number, width)
-    half = min(width / len(places) / 2 - 6, 32)
-    marks = []
-    for index, middle in enumerate(places):
-        if number > SHOWN and index == SHOWN - 2:
-            marks.append(text(middle, y + box / 2 + 4, "…", anchor="middle", size=16))
-            continue
-        last = index == len(places) - 1
-        marks.append(rect(middle - half, y, 2 * half, box, "accent" if solid else "paper", "ink"))
-        marks.append(
-            text(
-                middle, y + box / 2 + 4, str(number if last else index + 1), anchor="middle", size=SMALL,
-                colour="paper" if solid else "ink",
-            )
-        )  # fmt: skip
-    return "".join(marks)
-
-
-def _mesh(left: float, y: float, above: int, below: int, gap: float, width: float) -> str:
-    """Every box above to every box below, as far as both are drawn."""
-    tops = [x for index, x in enumerate(_places(left, above, width)) if above <= SHOWN or index != SHOWN - 2]
-    bottoms = [
-        x for index, x in enumerate(_places(left, below, width)) if below <= SHOWN or index != SHOWN - 2
-    ]
-    return "".join(line(x1, y, x2, y + gap, "line", thick=0.75) for x1 in tops for x2 in bottoms)
 
 
 # ── who sits where ──────────────────────────────────────────────────────────────────────────────────────────────

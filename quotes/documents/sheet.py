@@ -3,14 +3,16 @@
 from datetime import date
 from typing import Any, NamedTuple
 
+from django.utils.safestring import SafeString
 from django.utils.translation import gettext as _
 
 from configurator import formats
 from configurator.palette import LIGHT
 from quotes.document_data import IssuedDocument
+from quotes.documents import drawings
 from quotes.documents.context import drawn
 from quotes.presentation.facts import hardware
-from quotes.presentation.room import room_page, watts
+from quotes.presentation.room import READER, room_page, watts
 from quotes.sizing.assumptions import Assumptions
 from quotes.sizing.results import SizedSystem
 
@@ -64,6 +66,7 @@ def sheet_context(sheet: Sheet) -> dict[str, Any]:
         },
         "servers": _servers(sheet.system),
         "rack_drawing": drawn(page["rack_drawing"]),
+        "network_drawing": drawn(SafeString(drawings.network_topology(build, READER, key="network-drawing"))),
         "findings": build.findings,
     }
 

@@ -44,6 +44,7 @@ def room_page(build: SystemBuild, assumptions: Assumptions) -> dict[str, Any]:
     return {
         "room": tuple(room_facts(build, assumptions)),
         "racks": rack_table(build),
+        "positions": tuple(positions(build)),
         "rack_kinds": len(list(groupby(build.racks))),
         "rack_drawing": SafeString(drawings.rack_elevation(build.racks, READER, key="racks-drawing")),
         "checks": [(_(group.title), group.checks) for group in checklist(build, assumptions)],
@@ -223,6 +224,35 @@ def _head(number: int, before: Sequence[tuple[RackPlacement, int]]) -> str:
     if number == 1:
         return _("Rack %(number)s") % {"number": first}
     return _("Racks %(first)s–%(last)s, each") % {"first": first, "last": first + number - 1}
+
+
+class Position(NamedTuple):
+    """Where equal parts stand in one kind of rack, counted from below."""
+
+    rack: str
+    units: str
+    parts: str
+
+
+def positions(build: SystemBuild) -> Iterator[Position]:
+    """From top to bottom, as one reads a rack; nothing for racks of the customer, whose places are not known."""
+    kinds = [(rack, len(list(alike))) for rack, alike in groupby(build.racks)]
+    for index, (rack, number) in enumerate(kinds):
+        if rack.own or build.room.standing != "racks":
+            continue
+        found: list[Position] = []
+        below = 0.0
+        for label, alike in groupby((item for item in rack.items if item[1]), key=lambda item: item[0]):
+            heights = [units for _label, units, _kind in alike]
+            first, below = below + 1, below + sum(heights)
+            many = f"{formats.number(len(heights))} × " if len(heights) > 1 else ""
+            span = (
+                formats.number(first)
+                if first == below
+                else f"{formats.number(first)}–{formats.number(below)}"
+            )
+            found.append(Position(_head(number, kinds[:index]), span, f"{many}{label}"))
+        yield from reversed(found)
 
 
 def _properties(build: SystemBuild, racks: Sequence[RackPlacement]) -> Iterator[tuple[str, list[str], str]]:

@@ -365,6 +365,15 @@ class FabricPlan(Frozen):
     kind: Literal["none", "infiniband", "ethernet"] = "none"
 
 
+class NetworkPlan(Frozen):
+    """A network beside the cluster's own: for data and users, or for management."""
+
+    kind: Literal["in_band", "management"]
+    switches: int = 0  # 0: the customer's
+    links: int = 0  # to servers, storage and what else hangs on it
+    link_gbit_s: float = 0
+
+
 class StoragePlan(Frozen):
     usable_tb: float = 0
     raw_tb: float = 0
@@ -416,6 +425,7 @@ class SystemBuild(Frozen):
     lead_time_line: str = ""
     lead_time_article: ArticleName | None = None  # the same article, in every language
     room: RoomNeeds = RoomNeeds()
+    networks: tuple[NetworkPlan, ...] = ()
 
 
 # ── money over time ─────────────────────────────────────────────────────────────────────────────────────────────

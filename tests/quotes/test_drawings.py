@@ -127,6 +127,7 @@ DRAWINGS = {
     "racks": rack_elevation((RACK, RACK)),
     "network": network_topology(system(16)),
     "single switch": network_topology(system(4), key="one-switch"),
+    "no switch": network_topology(system(1), key="no-switch"),
     "memory": memory_bar(MEMORY),
     "short memory": memory_bar(SHORT, key="short"),
     "cost": cost_curve(CURVE, 21.5, (17, 29)),
@@ -246,11 +247,25 @@ def test_the_network_says_its_counts() -> None:
     assert "…" in said
 
 
-def test_a_single_server_has_no_network_drawing() -> None:
+def test_the_other_networks_hang_below_the_servers() -> None:
+    """Two ports of every server on a pair of switches; one port of management for all that is managed."""
+    built = system(16)
+    said = texts(network_topology(built))
+    assert {"data switches: 2", "management switches: 2", "32 × 200 Gbit/s", "non-blocking"} <= set(said)
+    quantity = {line.name: line.quantity for line in built.lines if line.group in {"network", "management"}}
+    links = {network.kind: network.links for network in built.networks}
+    assert quantity["MFS1S00-H010V 200G AOC 10m"] == links["in_band"]
+    assert quantity["RJ45 Cat6A 5m"] == links["management"]
+
+
+def test_a_single_server_is_drawn_on_switches_that_are_there() -> None:
     one = build_system(
         named(H200), named("SYS-821GE-TNHR"), 8, (serving(H200, 8, 8),), train(), seed(), ASSUMPTIONS
     )
-    assert network_topology(one) == ""
+    drawn = network_topology(one)
+    assert {"servers: 1", "switches that are there", "management switch"} <= set(texts(drawn))
+    assert "stroke-dasharray" in drawn
+    assert network_topology(one.model_copy(update={"networks": ()})) == ""
 
 
 # ── memory ──────────────────────────────────────────────────────────────────────────────────────────────────────

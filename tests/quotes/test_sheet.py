@@ -15,7 +15,7 @@ from quotes import services
 from quotes.documents.pdf import render_pdf, render_sheet
 from quotes.documents.sheet import Sheet, sheet_of
 from quotes.models import Quote
-from quotes.presentation.room import rack_table, room_facts
+from quotes.presentation.room import positions, rack_table, room_facts
 from quotes.sizing.hardware.checklist import checklist
 from quotes.sizing.results import RackPlacement, RoomNeeds, SiteAlternative, SiteLimits, SystemBuild
 from tests.quotes.samples import document, reader, words
@@ -71,6 +71,20 @@ def test_racks_that_differ_have_a_column_each_and_one_for_all() -> None:
     assert all(len(cells) == len(table.heads) for cells in rows.values())
     each, last = [float(plain(cell).split()[0]) for cell in rows["To provide"][:2]]
     assert 8 * each + last == pytest.approx(build.power.provision_w / 1000, rel=0.01)
+
+
+def test_a_technician_reads_where_each_part_stands() -> None:
+    """Counted from below as the drawing is, written from above; nothing for racks that are there."""
+    build = cluster(Site(feed_amps=63))
+    with translation.override("en"):
+        places = tuple(positions(build))
+    rack = next(place.rack for place in places if "SYS-821GE" in place.parts)
+    assert [(place.units, place.parts) for place in places if place.rack == rack][-1] == (
+        "1–16",
+        "2 × SYS-821GE-TNHR",
+    )
+    one = next(iter(build.racks)).model_copy(update={"own": True})
+    assert not tuple(positions(build.model_copy(update={"racks": (one,)})))
 
 
 def test_a_copy_from_before_the_room_was_worked_out_says_unknown() -> None:

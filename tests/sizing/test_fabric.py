@@ -20,6 +20,7 @@ from quotes.sizing.hardware.fabric import (
     plan_topology,
     spine_count,
 )
+from quotes.sizing.hardware.networks import pair_or_tree
 from quotes.sizing.hardware.parts import parts_of
 from quotes.sizing.results import SystemBuild
 from tests.sizing.hardware import ASSUMPTIONS, changed, named, seed, train, training
@@ -175,6 +176,33 @@ def test_leaves_carry_whole_rails(nodes: int, rails: int) -> None:
     assert leaves % rails == 0 or rails % leaves == 0
     assert down <= 32 or leaves % rails == 0
     assert leaves * down >= nodes * rails
+
+
+# ── data and management ──
+
+
+@pytest.mark.parametrize(
+    ("links", "ports", "switches", "joints"),
+    [
+        (56, 64, 2, 4),  # sixteen servers and twelve storage units of two ports
+        (90, 64, 2, 6),
+        (254, 64, 8, 66),  # 127 servers: six of 45 ports down, eleven up; two above
+        (600, 64, 18, 154),  # fourteen of 43 down and eleven up; 77 to each side above take two of 57
+    ],
+)
+def test_a_pair_of_switches_or_pairs_below_pairs(links: int, ports: int, switches: int, joints: int) -> None:
+    assert pair_or_tree(links, ports, ASSUMPTIONS) == (switches, joints)
+
+
+@given(st.integers(1, 4000), st.sampled_from([32, 48, 64]))
+def test_data_switches_have_a_port_for_every_link(links: int, ports: int) -> None:
+    tree = pair_or_tree(links, ports, ASSUMPTIONS)
+    if tree is None:
+        assert links > 2 * ports
+        return
+    switches, joints = tree
+    assert links + 2 * joints <= switches * ports
+    assert joints * ASSUMPTIONS.in_band_blocking_factor >= links or switches == 2
 
 
 # ── articles ────────────────────────────────────────────────────────────────────────────────────────────────────

@@ -153,6 +153,15 @@ class HardwareAssumptions(Frozen):
     network_spare_fraction: float = _count(
         0.1, 0, 0.5, noop("Ports kept free on in-band and management switches"), OWN
     )
+    in_band_blocking_factor: float = _count(
+        4,
+        1,
+        8,
+        noop(
+            "Data network of several pairs of switches: bandwidth to servers over bandwidth between switches"
+        ),
+        noop("vendors' reference architectures: up to 4 to 1 outside the cluster network"),
+    )
     project_days_base_count: float = _count(
         4, 0, 40, noop("Project days for a cluster, fixed part"), BUILDS, "days"
     )

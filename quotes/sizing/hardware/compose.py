@@ -22,7 +22,7 @@ from quotes.sizing.hardware.storage import storage_result
 from quotes.sizing.hardware.system import SystemPlan, SystemRecipe, Wish, plan_system
 from quotes.sizing.hardware.system_findings import system_findings
 from quotes.sizing.hardware.system_report import system_figures
-from quotes.sizing.results import LoadOption, Power, Refusal, SystemBuild
+from quotes.sizing.results import LoadOption, NetworkPlan, Power, Refusal, RoomNeeds, SystemBuild
 
 __all__ = [
     "NodeDemand",
@@ -147,6 +147,17 @@ def _written_out(
         lead_time_line=slowest,
         lead_time_article=_article(lines, slowest, parts),
         room=room,
+        networks=plan.networks.results if plan.networks else _there(room),
+    )
+
+
+def _there(room: RoomNeeds) -> tuple[NetworkPlan, ...]:
+    """Networks on switches of the customer."""
+    if not room.data_ports:
+        return ()
+    return (
+        NetworkPlan(kind="in_band", links=room.data_ports, link_gbit_s=room.data_port_gbit_s or 0),
+        NetworkPlan(kind="management", links=room.management_ports or 0, link_gbit_s=1),
     )
 
 

@@ -19,7 +19,7 @@ from quotes.sizing.hardware.node import plan_node
 from quotes.sizing.hardware.node_findings import NodePlan
 from quotes.sizing.hardware.parts import Parts
 from quotes.sizing.hardware.storage import Store
-from quotes.sizing.results import LineRole
+from quotes.sizing.results import LineRole, NetworkPlan
 
 IN_BAND, MANAGEMENT = "network", "management"
 MEDIUM_NODES, LARGE_NODES = 8, 64
@@ -35,6 +35,7 @@ class Networks(NamedTuple):
     management: NodePlan | None
     management_count: int
     consoles: int
+    results: tuple[NetworkPlan, ...]
     lines: tuple[Line, ...]
     wall_w: float
     provision_w: float
@@ -48,6 +49,7 @@ class Bought(NamedTuple):
     lines: Sequence[Line] = ()
     wall_w: float = 0
     most_w: float = 0
+    gbit_s: float = 0  # of one link
 
 
 def management_count(nodes: int, assumptions: Assumptions) -> int:
@@ -113,6 +115,12 @@ def plan_networks(
     servers = _management(management, managers, node, fabric, parts, assumptions)
     consoles = _consoles(stores + managers, parts)
     bought = (in_band, out_of_band, servers, consoles)
+    results = (
+        NetworkPlan(kind="in_band", switches=in_band.number, links=links, link_gbit_s=in_band.gbit_s),
+        NetworkPlan(
+            kind="management", switches=out_of_band.number, links=ports, link_gbit_s=out_of_band.gbit_s
+        ),
+    )
     return Networks(
         in_band.switch,
         in_band.number,
@@ -121,6 +129,7 @@ def plan_networks(
         management,
         managers,
         consoles.number,
+        tuple(result for result in results if result.switches),
         tuple(line for piece in bought for line in piece.lines),
         sum(piece.wall_w for piece in bought),
         sum(piece.most_w for piece in bought),
@@ -172,20 +181,17 @@ def _in_band(links: int, gbit_s: float, parts: Parts, assumptions: Assumptions) 
     """Cheapest pair (or pairs below a further pair) of Ethernet switches with room for all links."""
     cable, between = _long_cable(gbit_s, parts)
     speed = cable.gbit_s if cable and cable.gbit_s else gbit_s
-    joints = 2 * ceil(links / 32)
     options = []
     for switch in parts.switches:
         if switch.fabric != "ethernet" or switch.port_gbit_s < speed or switch.port_gbit_s > 2 * speed:
             continue
-        room = switch.ports * (1 - assumptions.network_spare_fraction) - joints
-        if room < 1:
-            continue
-        number = 2 * ceil(links / 2 / room)
-        options.append((switch, number if number == 2 else number + 2))
+        tree = pair_or_tree(links, switch.ports, assumptions)
+        if tree:
+            options.append((switch, *tree))
     if not options or cable is None:
         return Bought()
-    switch, number = min(options, key=lambda pair: parts.price[pair[0].sku] * pair[1])
-    joints *= max(number // 2, 1)
+    switch, number, joints = min(options, key=lambda option: parts.price[option[0].sku] * option[1])
+    between = between if number == 2 else cable  # a pair stands in one rack
     lines = [
         Line(
             switch.sku,
@@ -200,7 +206,23 @@ def _in_band(links: int, gbit_s: float, parts: Parts, assumptions: Assumptions) 
         lines.append(Line(between.sku, joints, LineRole.NETWORK, IN_BAND, noop("Joins the switches.")))
     usual, most = switch_watts(switch, assumptions)
     cables_w = links * 2 * (cable.power_w or 0)
-    return Bought(switch, number, lines, number * usual + cables_w, number * most + cables_w)
+    return Bought(switch, number, lines, number * usual + cables_w, number * most + cables_w, speed)
+
+
+def pair_or_tree(links: int, ports: int, assumptions: Assumptions) -> tuple[int, int] | None:
+    """(switches, links between them): a pair while it has the ports, else pairs below further pairs.
+
+    None beyond two tiers: every switch above reaches every switch below.
+    """
+    usable = int(ports * (1 - assumptions.network_spare_fraction) + 1e-9)
+    joints = 2 * ceil(links / 32)
+    if links / 2 <= usable - joints:
+        return 2, joints
+    blocking = assumptions.in_band_blocking_factor
+    below = 2 * ceil(links / 2 / int(usable * blocking / (blocking + 1)))
+    up = ceil(ceil(links / below) / blocking)
+    above = 2 * ceil(below * up / 2 / usable)
+    return (below + above, below * up) if below <= usable and above <= up else None
 
 
 def _long_cable(gbit_s: float, parts: Parts) -> tuple[CableSpec | None, CableSpec | None]:
@@ -234,7 +256,7 @@ def _out_of_band(ports: int, parts: Parts, assumptions: Assumptions) -> Bought:
         Line(patch.sku, ports, LineRole.NETWORK, MANAGEMENT, noop("One for every managed port.")),
     ]
     usual, most = switch_watts(switch, assumptions)
-    return Bought(switch, number, lines, number * usual, number * most)
+    return Bought(switch, number, lines, number * usual, number * most, switch.port_gbit_s)
 
 
 def _manager_cards(node: NodePlan, fabric: Fabric, parts: Parts) -> Line:

@@ -67,6 +67,12 @@ def system_findings(
                 "The management servers connect to the in-band switches with cables that suit your choice of ports."
             ),
         )
+    if plan.networks and not plan.networks.in_band:
+        note(
+            Severity.WARNING,
+            noop("The bill has no switches for data and users: none in the catalog joins so many servers."),
+            noop("Enter larger switches in the catalog, or ask us for a project."),
+        )
     if plan.fabric:
         _fabric_findings(plan, plan.fabric, note)
     for purpose in plan.missing:
