@@ -52,6 +52,8 @@ class NumberField(Question):
             ) from None
 
     def within(self, value: Decimal, low: Decimal, high: Decimal) -> Decimal:
+        if value < low and 0 < low <= TINY:
+            raise ValidationError(gettext("This must be more than 0."))
         if value < low:
             raise ValidationError(gettext("This must be at least {low}.").format(low=numbers.write(low)))
         if value > high:

@@ -70,13 +70,14 @@ def columns(proposal: Proposal) -> list[Column]:
             proposal.prices[system.tier],
             tier_name(system.tier),
             tuple(Fact(label, row.get(label, "–"), label in differing) for label in labels),
-            _then(system),
+            outgrown(system),
         )
         for system, row in zip(systems, rows, strict=True)
     ]
 
 
-def _then(system: SizedSystem) -> Message | None:
+def outgrown(system: SizedSystem) -> Message | None:
+    """When the load outgrows the system and what must be bought then; None when it never does."""
     then = system.answer.params.get("then")
     return then if isinstance(then, Message) else None
 

@@ -15,7 +15,7 @@ from quotes.documents import drawings
 from quotes.documents.launch import shown
 from quotes.launch import launch_plan
 from quotes.presentation.existing import existing_page
-from quotes.presentation.facts import Speed, columns, payback, speeds
+from quotes.presentation.facts import Speed, columns, outgrown, payback, speeds
 from quotes.presentation.limits import alternatives
 from quotes.presentation.names import COSTS, cost_name, group_name, tier_name
 from quotes.presentation.outlook import outlook_page
@@ -125,6 +125,7 @@ def system_page(chosen: SizedSystem, proposal: Proposal, price: PricedSystem) ->
     build = chosen.candidate.system
     return {
         "chosen_name": tier_name(chosen.tier),
+        "outgrown": outgrown(chosen),
         "bill": bill(price),
         "totals": price.totals,
         **(money_page(chosen.economics) if chosen.economics else {}),
@@ -184,6 +185,7 @@ def money_page(money: Economics) -> dict[str, Any]:
     )
     return {
         "ways": ways(money),
+        "running_total_eur": sum(money.yearly_eur.values(), Decimal(0)) * money.horizon_years,
         "yearly": [(cost_name(key), amount) for key, amount in ordered],
         "payback": payback(money),
         "payback_band": band,

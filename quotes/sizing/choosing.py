@@ -140,7 +140,9 @@ def outgrown(said: Message, candidate: Candidate, workload: Workload) -> Message
         )
     else:
         then = Message.of(
-            noop("In year {year} the load outgrows it: by year {last} you need {count}, or one so extended."),
+            noop(
+                "In year {year} the load outgrows it: by year {last} you need {count} of them, or one so extended."
+            ),
             year=year,
             last=workload.growth.horizon_years,
             count=times,

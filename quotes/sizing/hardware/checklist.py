@@ -189,11 +189,11 @@ def _outlets(racks: tuple[RackPlacement, ...]) -> Message:
         return Message.of(
             noop("How the servers connect is not known: ask before the power strips are chosen.")
         )
-    text = noop("Power strips with {c19} C19 and {c13} C13 outlets are free on each side.")
+    text = noop("Each side has power strips with free outlets: {c19} × C19 and {c13} × C13.")
     if not c13:
-        text = noop("Power strips with {c19} C19 outlets are free on each side.")
+        text = noop("Each side has power strips with free outlets: {c19} × C19.")
     elif not c19:
-        text = noop("Power strips with {c13} C13 outlets are free on each side.")
+        text = noop("Each side has power strips with free outlets: {c13} × C13.")
     return Message.of(text, c19=c19, c13=c13)
 
 

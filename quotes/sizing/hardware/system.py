@@ -272,9 +272,12 @@ class _Builder:
     def _stored(self, shape: Shape, need: StorageNeed, link: float) -> list["_Stored | Broken"]:
         """The servers and where their data stands, cheapest first: on their own drives, or on shared storage.
 
-        Own drives: every server holds all, so no job may cross servers and the servers must be few.
+        Own drives: every server holds all, so no job may cross servers and the servers must be few, or boxes that
+        stand alone.
         """
-        few = shape.nodes < self.assumptions.cluster_nodes_count and not self.wish.crosses(shape)
+        few = stands_alone(self.server) or (
+            shape.nodes < self.assumptions.cluster_nodes_count and not self.wish.crosses(shape)
+        )
         have = self.workload.data.existing_storage
         local = few and not have and not self.recipe.storage
         if self.recipe.local_storage is not None:

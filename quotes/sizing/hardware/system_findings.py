@@ -121,11 +121,12 @@ def _power_findings(
         sides = 1 if site.feeds_redundant else 2
         note(
             Severity.INFO,
-            noop("Each server takes {c19} C19 and {c13} C13 outlets on each of two feeds.")
+            noop("Each server takes on each of two feeds: {outlets}.")
             if site.feeds_redundant
-            else noop("Each server takes {c19} C19 and {c13} C13 outlets."),
-            c19=sides * box.c19,
-            c13=sides * box.c13,
+            else noop("Each server takes: {outlets}."),
+            outlets=_listed(
+                [f"{sides * count} × {kind}" for count, kind in ((box.c19, "C19"), (box.c13, "C13")) if count]
+            ),
         )
         if site.feeds_redundant:
             _cord_finding(box, assumptions, note)

@@ -11,7 +11,12 @@ from quotes.sizing.results import Candidate, GrowthPhase
 def growth_phases(
     candidate: Candidate, workload: Workload, assumptions: Assumptions
 ) -> tuple[GrowthPhase, ...]:
-    """Demand year by year against what the system carries; when it no longer does, how many servers to add."""
+    """Demand year by year against what the system carries; when it no longer does, how many servers to add.
+
+    Empty without services: a job is as large as it is, and does not grow by itself.
+    """
+    if not workload.services:
+        return ()
     rate = 1 + workload.growth.load_pct_per_year / 100
     system = candidate.system
     per_node = system.accelerators / system.nodes

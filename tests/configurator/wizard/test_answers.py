@@ -38,7 +38,7 @@ def post(answers: dict[str, Any], slug: str, catalog: CatalogSnapshot, **typed: 
         (LOAD, {"people": "1.5"}, "people", "whole number"),
         (LOAD, {"people": ""}, "people", "tick ‘I don't know’"),
         (LOAD, {"people": "300", "at_once": "400"}, "at_once", "more people at once"),
-        (LOAD, {"at_once": "0%"}, "at_once", "at least"),
+        (LOAD, {"at_once": "0%"}, "at_once", "more than 0"),
         (LOAD, {"at_once": "101%"}, "at_once", "at most 100"),
         (LOAD, {"at_once": "%"}, "at_once", "not a number"),
         (LOAD, {"prompt": "200000", "prompt_unit": "tokens"}, "prompt", "at most 131,072 tokens"),
