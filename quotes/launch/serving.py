@@ -144,7 +144,8 @@ def sglang(name: str, option: LoadOption, model: ModelToRun, settings: EngineSet
 
 
 def trtllm(name: str, option: LoadOption, model: ModelToRun, settings: EngineSettings) -> Way:
-    """It quantises nothing while loading; what its flags do not cover stands in a file. Served under the model's
+    """It quantises nothing while loading; what its flags do not cover stands in a file. A section in the file replaces
+    all flags about the same, so the share of the memory stands beside the format of the cache. Served under the model's
     own name."""
     layout = option.layout
     words: list[Word] = ["trtllm-serve", checkpoint(option, model)]
@@ -157,12 +158,14 @@ def trtllm(name: str, option: LoadOption, model: ModelToRun, settings: EngineSet
     words += ["--max_seq_len", str(settings.context_tokens)]
     words += ["--max_batch_size", str(settings.sequences)]
     words += ["--max_num_tokens", str(settings.step_tokens)]
-    words += ["--kv_cache_free_gpu_memory_fraction", f"{settings.memory_fraction:g}"]
     words += ["--extra_llm_api_options", "engine.yaml"]
     extra = {
         "enable_attention_dp": layout.dp > 1,
         "enable_chunked_prefill": True,
-        "kv_cache_config": {"dtype": "fp8" if option.kv_precision == "fp8" else "auto"},
+        "kv_cache_config": {
+            "dtype": "fp8" if option.kv_precision == "fp8" else "auto",
+            "free_gpu_memory_fraction": round(settings.memory_fraction, 4),
+        },
     }
     return Way(
         tool="trtllm",

@@ -286,7 +286,7 @@ LIMITS = {
     "trtllm": (
         "--max_batch_size",
         "--max_num_tokens",
-        "--kv_cache_free_gpu_memory_fraction",
+        "kv_cache_config",  # in the file, which replaces the flag
         "--max_seq_len",
     ),
 }
@@ -298,6 +298,9 @@ def test_a_replica_runs_with_the_limits_it_was_sized_with() -> None:
             continue
         said, settings = values(way.command), option.settings
         together = option.layout.dp if way.tool == "sglang" else 1
+        if way.files:
+            held = yaml.safe_load(content(way.files[0]))["kv_cache_config"]
+            said["kv_cache_config"] = held["free_gpu_memory_fraction"]
         sequences, tokens, fraction, context = (said[flag] for flag in LIMITS[way.tool])
         assert int(sequences) == settings.sequences * together
         assert int(tokens) == settings.step_tokens * together
