@@ -11,15 +11,16 @@ from catalog.specs import (
     AcceleratorSpec,
     Availability,
     CatalogSnapshot,
-    ServerRole,
     ServerSpec,
     ServerStatus,
 )
-from configurator.workload import LoadProfile, SiteKind, Workload
+from configurator.workload import LoadProfile, Workload
 from quotes.sizing.assumptions import Assumptions
 from quotes.sizing.hardware.compose import ScreenedSystem, screen_systems
 from quotes.sizing.hardware.placing import JOBS, Shape, holds, is_job, resident_gpus
+from quotes.sizing.hardware.site import stands_at
 from quotes.sizing.loads import OptionTable
+from quotes.sizing.refusals import hardest
 from quotes.sizing.results import Estimate, Kind, LoadOption, Refusal, Stage
 from quotes.sizing.sharing import shared_loads, widened
 from quotes.sizing.trace import Badge
@@ -29,7 +30,6 @@ CLOUD_NODE_COUNT = (
     8  # accelerators of the largest common cloud instance; used only to size the cloud alternative
 )
 OPTIONS_PER_LOAD = 2
-RACK_SITES = frozenset({SiteKind.SERVER_ROOM, SiteKind.DATA_HALL, SiteKind.COLOCATION})
 
 
 class Draft(NamedTuple):
@@ -94,13 +94,12 @@ def exclusion(
     stack = workload.placement.software_stack
     refusal = _refusal_of(accelerator)
     if text := _NOT_SOLD.get(accelerator.availability):
-        return refusal("catalog", Message.of(text), None, "sale")
+        return refusal("catalog", Message.of(text), kind="sale")
     if accelerator.vendor in workload.placement.vendors_excluded:
         return refusal(
             "stack",
             Message.of(noop("You asked for no products of {vendor}."), vendor=accelerator.vendor),
-            None,
-            "wish",
+            kind="wish",
         )
     if stack != "any" and stack not in accelerator.software_stack:
         return refusal(
@@ -109,38 +108,44 @@ def exclusion(
                 noop("Your software needs {stack}, which this accelerator does not run."), stack=stack.upper()
             ),
             Message.of(noop("Possible when your software also runs on another stack.")),
-            "wish",
+            kind="wish",
         )
-    if servers and not _standing(servers, workload):
+    if servers and not any(stands_at(server, workload.site) for server in servers):
         return refusal(
-            "server", Message.of(noop("It comes only in desktop systems; your site takes servers in a rack."))
+            "server",
+            Message.of(noop("It comes only in desktop systems; your site takes servers in a rack.")),
+            Message.of(noop("Possible where a desktop system may stand, such as an office.")),
         )
     if not servers:
         return refusal("server", Message.of(noop("The catalog has no complete server that takes it.")))
     inside = any(server.status is ServerStatus.COMPLETE_SYSTEM for server in servers)
     if not inside and catalog.price_eur(accelerator.order_sku) is None:
         return refusal(
-            "catalog", Message.of(noop("It has no valid price in the catalog today.")), None, "sale"
+            "catalog", Message.of(noop("It has no valid price in the catalog today.")), kind="sale"
         )
     return None
 
 
-def _standing(servers: Sequence[ServerSpec], workload: Workload) -> list[ServerSpec]:
-    """The servers that suit the site: a desktop system does not belong in a rack."""
-    if workload.site.kind not in RACK_SITES:
-        return list(servers)
-    return [server for server in servers if ServerRole.WORKSTATION not in server.roles]
-
-
 class _Refuse(Protocol):
     def __call__(
-        self, stage: Stage, reason: Message, change: Message | None = None, kind: Kind | None = None, /
+        self,
+        stage: Stage,
+        reason: Message,
+        change: Message | None = None,
+        *,
+        kind: Kind | None = None,
+        excess: float | None = None,
     ) -> Refusal: ...
 
 
 def _refusal_of(accelerator: AcceleratorSpec) -> _Refuse:
     def refuse(
-        stage: Stage, reason: Message, change: Message | None = None, kind: Kind | None = None
+        stage: Stage,
+        reason: Message,
+        change: Message | None = None,
+        *,
+        kind: Kind | None = None,
+        excess: float | None = None,
     ) -> Refusal:
         return Refusal(
             subject=accelerator.sku,
@@ -149,6 +154,7 @@ def _refusal_of(accelerator: AcceleratorSpec) -> _Refuse:
             kind=kind,
             reason=reason,
             change=change,
+            excess=excess,
         )
 
     return refuse
@@ -291,7 +297,6 @@ def drafts(
     parts: Sequence[OptionTable] = (),
 ) -> Iterator[Draft | Refusal]:
     """Every legal system on this accelerator, and the refusals of the servers that cannot carry it."""
-    servers = {server.sku: server for server in catalog.servers}
     for loads in combinations(tables, accelerator.sku, targets, workload, accelerator.board_count, parts):
         needed = accelerators_needed(loads, workload)
         if needed > assumptions.largest_system_count:
@@ -301,8 +306,6 @@ def drafts(
         for screened in screen_systems(accelerator, needed, loads, workload, catalog, assumptions):
             if isinstance(screened, Refusal):
                 yield screened
-                continue
-            if not belongs(servers[screened.server], screened, workload):
                 continue
             shape = Shape(screened.nodes, screened.accelerators // screened.nodes)
             if shape not in filled:
@@ -321,25 +324,21 @@ def _too_many(accelerator: AcceleratorSpec, needed: int, assumptions: Assumption
             most=Quantity(value=assumptions.largest_system_count, digits=4),
         ),
         Message.of(noop("Ask us for a project of this size, or ask less at the peak.")),
+        excess=needed / assumptions.largest_system_count,
     )
 
 
-def belongs(server: ServerSpec, screened: ScreenedSystem, workload: Workload) -> bool:
-    """A desktop system stands alone and outside a rack."""
-    return ServerRole.WORKSTATION not in server.roles or (
-        screened.nodes == 1 and workload.site.kind not in RACK_SITES
-    )
-
-
-def first_refusal(tables: Sequence[OptionTable], accelerator: AcceleratorSpec) -> Refusal | None:
-    """The reason of the first load that this accelerator cannot carry."""
+def load_refusal(tables: Sequence[OptionTable], accelerator: AcceleratorSpec) -> Refusal | None:
+    """Why this accelerator cannot carry every load: of several that it cannot carry, the one that it misses most."""
+    missed = []
     for table in tables:
         answer = table.get(accelerator.sku)
         if isinstance(answer, Refusal):
-            return answer
-        if not answer:
-            return _refusal_of(accelerator)("speed", Message.of(noop("No arrangement meets the targets.")))
-    return None
+            missed.append(answer)
+        elif not answer:
+            text = noop("No arrangement meets the targets.")
+            missed.append(_refusal_of(accelerator)("speed", Message.of(text)))
+    return hardest(missed) if missed else None
 
 
 def beaten(accelerator: AcceleratorSpec, best: Draft, winner_eur: Decimal) -> Refusal:
@@ -365,5 +364,4 @@ def beaten(accelerator: AcceleratorSpec, best: Draft, winner_eur: Decimal) -> Re
     text = noop("It works: {count} × {name} for about {price}, {percent} more than the cheapest proposal.")
     if excess <= 1:
         text = noop("It works: {count} × {name} for about {price}.")
-    refusal = _refusal_of(accelerator)("dominated", Message.of(text, percent=percent, **facts))
-    return refusal.model_copy(update={"excess": excess})
+    return _refusal_of(accelerator)("dominated", Message.of(text, percent=percent, **facts), excess=excess)

@@ -25,7 +25,6 @@ from quotes.sizing.assumptions import Assumptions
 from quotes.sizing.candidates import (
     Draft,
     accelerators_needed,
-    belongs,
     combinations,
     headroom,
     spread,
@@ -162,8 +161,6 @@ class Walk:
         screened = screen_system(self.accelerator, self.server, wish, self.catalog)
         if isinstance(screened, Refusal):
             return screened.reason
-        if not belongs(self.server, screened, workload):
-            return Message.of(noop("A desktop system stands alone."))
         filled = spread(loads, needed, Shape(screened.nodes, screened.accelerators // screened.nodes))
         return Draft(self.accelerator, filled, screened, headroom(filled))
 

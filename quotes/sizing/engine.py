@@ -18,7 +18,7 @@ from quotes.sizing.candidates import (
     beaten,
     drafts,
     exclusion,
-    first_refusal,
+    load_refusal,
     node_limits,
     servers_for,
 )
@@ -31,6 +31,7 @@ from quotes.sizing.money.budget import budget_advice
 from quotes.sizing.money.economics import economics, energy_eur_per_year, growth_phases
 from quotes.sizing.outlook import with_outlook
 from quotes.sizing.placements import Shop
+from quotes.sizing.refusals import nearest
 from quotes.sizing.results import (
     Candidate,
     LoadOption,
@@ -184,7 +185,7 @@ def _search(
     found: list[Draft] = []
     refusals: dict[str, Refusal] = {}
     for accelerator in catalog.accelerators:
-        refusal = exclusion(accelerator, workload, servers[accelerator.sku], catalog) or first_refusal(
+        refusal = exclusion(accelerator, workload, servers[accelerator.sku], catalog) or load_refusal(
             tables.whole, accelerator
         )
         if refusal:
@@ -199,14 +200,12 @@ def _search(
 
 
 def _nearest(results: Sequence[Draft | Refusal], accelerator: AcceleratorSpec) -> Refusal:
-    """The refusal that came last in the chain of checks: the one with the least left to solve."""
-    stages = ("catalog", "stack", "memory", "speed", "server", "site", "budget")
+    """Of all servers and layouts the nearest miss."""
     refused = [result for result in results if isinstance(result, Refusal)]
     if not refused:
         text = Message.of(noop("No server in the catalog carries the needed number."))
         return Refusal(subject=accelerator.sku, subject_name=accelerator.name, reason=text, stage="server")
-    nearest = max(refused, key=lambda refusal: stages.index(refusal.stage) if refusal.stage in stages else 0)
-    return nearest.model_copy(update={"subject": accelerator.sku, "subject_name": accelerator.name})
+    return nearest(refused).model_copy(update={"subject": accelerator.sku, "subject_name": accelerator.name})
 
 
 def _running_cost(draft: Draft, workload: Workload, assumptions: Assumptions) -> float:

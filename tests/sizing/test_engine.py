@@ -9,6 +9,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from catalog.quantity import Message, Quantity
 from catalog.specs import CatalogSnapshot
 from configurator.workload import (
     Budget,
@@ -23,9 +24,11 @@ from configurator.workload import (
     SiteKind,
     Workload,
 )
+from quotes.sizing.candidates import Draft, drafts, node_limits, servers_for
 from quotes.sizing.engine import size
 from quotes.sizing.knowledge import shipped
-from quotes.sizing.results import Sizing
+from quotes.sizing.loads import option_table
+from quotes.sizing.results import Refusal, Sizing
 from tests.sizing.hardware import ASSUMPTIONS, DAY, changed, named, seed
 
 # A few cards of each kind make a search of milliseconds.
@@ -131,6 +134,76 @@ def test_more_time_for_a_job_never_costs_more(tokens: float, hours: float) -> No
         return Workload(jobs=(training,), site=Site(kind=SiteKind.DATA_HALL))
 
     assert price(job(2 * hours)) <= price(job(hours))
+
+
+# ── refusals ────────────────────────────────────────────────────────────────────────────────────────────────────
+
+
+@settings(max_examples=12)
+@given(
+    limits=st.fixed_dictionaries(
+        {},
+        optional={
+            "power_available_kw": powers,
+            "rack_power_max_kw": powers,
+            "rack_units_free": st.sampled_from([1, 4, 8, 20]),
+            "floor_load_kg_m2": st.sampled_from([250.0, 305.0, 1000.0]),
+            "feed_amps": st.sampled_from([10.0, 16.0, 32.0, 63.0]),
+            "cooling": st.sampled_from([frozenset({"air"}), frozenset({"air", "liquid"})]),
+        },
+    )
+)
+def test_a_limit_of_the_site_loses_nobody_and_the_nearest_miss_is_told(limits: dict[str, Any]) -> None:
+    site = Site(kind=SiteKind.SERVER_ROOM, **limits)
+    workload = chat(site, concurrent_requests=150)
+    sizing = sized(workload)
+    refused = {refusal.subject: refusal for refusal in sizing.refusals}
+    proposed = {system.candidate.accelerator for system in sizing.systems}
+    assert set(refused) | proposed == {card.sku for card in small().accelerators}
+    assert len(refused) == len(sizing.refusals)
+    assert not set(refused) & proposed
+    for sku, refusal in refused.items():
+        if refusal.stage not in {"server", "site"}:
+            continue
+        others = [answer for answer in screened(sku, workload) if isinstance(answer, Refusal)]
+        far = [other for other in others if other.stage == refusal.stage]
+        assert refusal.stage == "site" or all(other.stage != "site" for other in others)
+        degrees = [other.excess for other in far if other.excess is not None]
+        assert refusal.excess == (min(degrees) if degrees else None)
+
+
+def screened(sku: str, workload: Workload) -> list[Draft | Refusal]:
+    """What every server answers at today's demand."""
+    card = next(row for row in small().accelerators if row.sku == sku)
+    limits = node_limits(small(), servers_for(small()))
+    table = option_table(
+        workload.services[0], small().accelerators, limits, small(), ASSUMPTIONS, shipped(), (1.0, 1.25, 1.6)
+    )
+    return list(drafts(card, [table], (1.0, 1.25, 1.6), workload, small(), ASSUMPTIONS))
+
+
+@pytest.mark.parametrize("kilowatts", [1.0, 3.0, 9.0, 12.0])
+def test_with_the_power_that_a_refusal_names_it_works(kilowatts: float) -> None:
+    room = Site(kind=SiteKind.SERVER_ROOM, power_available_kw=kilowatts)
+    refused = [r for r in sized(chat(room, concurrent_requests=150)).refusals if r.kind == "power"]
+    assert refused
+    for refusal in refused:
+        needs = refusal.change.params["needs"] if refusal.change else None
+        assert isinstance(needs, Message)
+        power = needs.params["power"]
+        assert isinstance(power, Quantity)
+        assert power.value == pytest.approx((refusal.excess or 0) * kilowatts, rel=0.01)
+        larger = room.model_copy(update={"power_available_kw": power.value})
+        assert refusal.subject in able(sized(chat(larger, concurrent_requests=150)))
+
+
+def test_a_board_that_misses_by_watts_is_not_refused_for_its_liquid_cooled_sister() -> None:
+    room = Site(kind=SiteKind.SERVER_ROOM, power_available_kw=9)
+    (h200,) = (r for r in sized(chat(room)).refusals if r.subject == named("H200 SXM5 141GB").sku)
+    assert (h200.kind, str(h200.reason)) == (
+        "power",
+        "8 × H200 SXM5 141GB with all around them may draw 10 kW; the site has 9 kW.",
+    )
 
 
 # ── answers that are no system ──────────────────────────────────────────────────────────────────────────────────

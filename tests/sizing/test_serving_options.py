@@ -1,5 +1,6 @@
 """What a language service is offered on each accelerator, and the laws that hold for every answer."""
 
+from collections.abc import Iterator
 from itertools import pairwise
 from math import hypot
 
@@ -7,7 +8,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from catalog.quantity import Quantity
+from catalog.quantity import Message, Quantity
 from catalog.specs import AcceleratorSpec
 from configurator.workload import LanguageService, ModelRef
 from quotes.sizing.architecture import FORMATS
@@ -185,7 +186,7 @@ def test_four_bits_are_a_choice_and_named_as_a_change() -> None:
     found = refusal(service(), model(LLAMA_70B), gpu(A100), in_node=1)
     assert found.stage == "memory"
     assert found.change is not None
-    assert found.change.params["precision"] == "INT4"
+    assert "weights in INT4" in str(found.change)
     chosen = options(service(precision="int4"), model(LLAMA_70B), gpu(A100), in_node=1)
     assert {option.precision for option in chosen} == {"int4"}
 
@@ -219,6 +220,65 @@ def test_a_speed_that_no_number_of_replicas_gives() -> None:
     found = refusal(service(tokens_s_per_user=500), model(LLAMA_70B), gpu(H100))
     assert found.stage == "speed"
     assert found.change is not None
+
+
+@pytest.mark.parametrize(
+    ("card", "wishes"),
+    [
+        (H100, {"tokens_s_per_user": 500}),
+        (H200, {"tokens_s_per_user": 150, "ttft_p95_s": 0.05}),
+        (L40S, {"prompt_tokens": 30_000, "ttft_p95_s": 5, "tokens_s_per_user": 60}),
+        ("a100-pcie-80gb", {"prompt_tokens": 3000, "ttft_p95_s": 2}),
+    ],
+)
+def test_with_the_targets_that_a_refusal_names_a_request_is_fast_enough(
+    card: str, wishes: dict[str, float]
+) -> None:
+    found = refusal(service(**wishes), model(LLAMA_70B), gpu(card))
+    assert found.excess is not None
+    assert found.excess > 1
+    named = dict(figures(found.change))
+    reachable = {"ttft_p95_s": named.get("time"), "tokens_s_per_user": named.get("speed")}
+    eased = {**wishes, **{key: value for key, value in reachable.items() if value}}
+    assert eased != wishes
+    assert options(service(**{**eased, "concurrent_requests": 1}), model(LLAMA_70B), gpu(card))
+
+
+def figures(message: Message | None) -> Iterator[tuple[str, float]]:
+    """Every quantity in a sentence, those of the sentences inside it included."""
+    for name, value in (message.params if message else {}).items():
+        if isinstance(value, Quantity):
+            yield name, value.value
+        elif isinstance(value, Message):
+            yield from figures(value)
+
+
+@pytest.mark.parametrize(
+    ("card", "key", "gpus", "context"),
+    [
+        ("gh200-96gb", LLAMA_70B, 1, None),
+        (A100, LLAMA_70B, 2, None),
+        ("a40", LLAMA_70B, 4, 120_000),
+        (L4, LLAMA_8B, 1, 100_000),
+    ],
+)
+def test_with_the_context_that_a_refusal_names_it_fits(
+    card: str, key: str, gpus: int, context: int | None
+) -> None:
+    """Whether the usual requests are too long, or only the longest one."""
+    usual = 2_000 if context else 120_000
+    asked = {"concurrent_requests": 1, "ttft_p95_s": 1e6, "tokens_s_per_user": 0.001, "output_tokens": 200}
+    found = refusal(
+        service(**asked, prompt_tokens=usual, context_tokens=context), model(key), gpu(card), in_node=gpus
+    )
+    assert found.stage == "memory"
+    assert found.excess is not None
+    assert found.excess > 1
+    longest = int(dict(figures(found.change))["tokens"])
+    assert longest < (context or usual)
+    shorter = {"context_tokens": longest} if context else {"prompt_tokens": longest - 200}
+    eased = service(**{**asked, "prompt_tokens": usual, **shorter})
+    assert options(eased, model(key), gpu(card), in_node=gpus)
 
 
 def test_a_missing_figure_is_named() -> None:

@@ -6,6 +6,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from catalog.quantity import Quantity
 from catalog.specs import AcceleratorSpec
 from configurator.workload import LoadProfile, Method
 from quotes.sizing.architecture import typical_architecture
@@ -219,7 +220,11 @@ def test_a_model_that_no_split_can_hold_is_refused_with_what_saves_most() -> Non
 def test_too_late_is_refused_with_the_best_that_could_be_done() -> None:
     answer = no(L4, method="pre_train", tokens=1e12, deadline_h=100)
     assert answer.stage == "speed"
-    assert "Possible with a later deadline" in (answer.change.text if answer.change else "")
+    assert answer.excess is not None
+    hours = answer.reason.params["hours"]
+    assert isinstance(hours, Quantity)
+    assert hours.value == pytest.approx(answer.excess * 100, rel=0.1)
+    assert f"Possible within {hours.value:,.0f} hours instead of 100 hours" in str(answer.change)
 
 
 def test_sequences_beyond_the_model_are_refused() -> None:

@@ -3,11 +3,12 @@
 A search composes hundreds of systems; everything here is cheap on purpose.
 """
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from decimal import ROUND_HALF_UP, Decimal
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from catalog.quantity import Message, noop
+from catalog.quantity import Message, Quantity, noop
+from quotes.sizing.refusals import joined, ratio
 from quotes.sizing.results import BillLine, Kind, LineRole, Refusal, Stage
 
 if TYPE_CHECKING:
@@ -41,6 +42,9 @@ class Broken(NamedTuple):
     change: Message | None = None
     stage: Stage = "server"
     kind: Kind | None = None  # None: as the stage
+    excess: float | None = None  # asked / available; None: off by kind, not by degree
+    needs: Message | None = None  # of the site, so that it would keep this rule
+    elsewhere: bool = False  # where a colocation may offer that
 
     def refusal(self, subject: str, name: str) -> Refusal:
         return Refusal(
@@ -48,22 +52,49 @@ class Broken(NamedTuple):
             subject_name=name,
             stage=self.stage,
             kind=self.kind,
+            excess=self.excess,
             reason=self.reason,
-            change=self.change,
+            change=self.change or (would_fit([self.needs], elsewhere=self.elsewhere) if self.needs else None),
         )
 
 
 def broken(
-    rule: str, reason: str, change: str = "", stage: Stage = "server", kind: Kind | None = None, **params: Any
+    rule: str,
+    reason: str,
+    change: str = "",
+    stage: Stage = "server",
+    kind: Kind | None = None,
+    off: tuple[float, float] | None = None,
+    needs: Message | None = None,
+    **params: Any,
 ) -> Broken:
-    """Reason and change share `params`; both are English templates marked with `noop` by the caller."""
+    """Reason and change share `params`; both are English templates marked with `noop` by the caller.
+    `off`: what is asked and what there is, where that is a matter of degree. `needs` is told
+    where there is no change."""
     return Broken(
         rule,
         Message(text=reason, params=params),
         Message(text=change, params=params) if change else None,
         stage,
         kind,
+        ratio(*off) if off else None,
+        needs,
     )
+
+
+def would_fit(needs: Sequence[Message], cap: Quantity | None = None, *, elsewhere: bool = False) -> Message:
+    """What the site must offer, and that is enough. `cap`: share of the accelerators' power that is enough as well;
+    `elsewhere`: the work may be done in a colocation."""
+    text = noop("It would fit with {needs}.")
+    if cap and elsewhere:
+        text = noop(
+            "It would fit with {needs}, as in a colocation; or capped at {cap} of its power, more slowly."
+        )
+    elif cap:
+        text = noop("It would fit with {needs}; or capped at {cap} of its power, more slowly.")
+    elif elsewhere:
+        text = noop("It would fit with {needs}, as in a colocation.")
+    return Message.of(text, needs=joined(needs), **({"cap": cap} if cap else {}))
 
 
 def unpriced(rule: str, sku: str, parts: "Parts") -> Broken:

@@ -146,6 +146,7 @@ def nic_rules(
             "nic_slots",
             noop("{server} leaves {slots} slots beside the accelerators; {count} network cards do not fit."),
             noop("Choose a server with more slots, or a card with more ports."),
+            off=(slots, server.free_x16_slots or 0),
             server=server.name,
             slots=server.free_x16_slots or 0,
             count=slots,

@@ -213,6 +213,7 @@ def supply_rules(
             noop("With {fits} × {accelerator} it fits; or choose a server with larger supplies.")
             if fits_count and accelerator
             else noop("Choose a server with larger supplies, or parts that draw less."),
+            off=(dc_w, surviving),
             server=server.name,
             surviving=watts(surviving),
             policy=server.psu_redundancy or "N",

@@ -18,6 +18,7 @@ from quotes.sizing.hardware.fabric import fabric_result
 from quotes.sizing.hardware.node import compose_node, node_build
 from quotes.sizing.hardware.parts import Parts, parts_of
 from quotes.sizing.hardware.room import amps_per_phase, placements, room_needs
+from quotes.sizing.hardware.site import stands_at
 from quotes.sizing.hardware.storage import storage_result
 from quotes.sizing.hardware.system import SystemPlan, SystemRecipe, Wish, plan_system
 from quotes.sizing.hardware.system_findings import system_findings
@@ -59,10 +60,14 @@ def screen_systems(
     catalog: CatalogSnapshot,
     assumptions: Assumptions,
 ) -> list[ScreenedSystem | Refusal]:
-    """One answer for every server on whose list the accelerator stands."""
+    """One answer for every server on whose list the accelerator stands and that may stand at the site."""
     wish = Wish(accelerators_needed, loads, workload, assumptions)
     servers = parts_of(catalog).servers_for.get(accelerator.sku, ())
-    return [screen_system(accelerator, server, wish, catalog) for server in servers]
+    return [
+        screen_system(accelerator, server, wish, catalog)
+        for server in servers
+        if stands_at(server, workload.site)
+    ]
 
 
 def screen_system(

@@ -8,12 +8,13 @@ from collections.abc import Sequence
 from math import ceil, floor
 from typing import Literal, NamedTuple
 
-from catalog.quantity import Quantity, noop
+from catalog.quantity import Message, Quantity, noop
 from catalog.specs import CoolingSpec, PduSpec, RackSpec, ServerRole, ServerSpec
 from quotes.sizing.assumptions import Assumptions
 from quotes.sizing.hardware.bill import Broken, broken
 from quotes.sizing.hardware.node_findings import NodePlan
 from quotes.sizing.hardware.parts import Parts
+from quotes.sizing.refusals import enough
 
 BTU_PER_WATT_HOUR = 3.412
 UNLIMITED = 10**9
@@ -123,13 +124,32 @@ def cord_rule(box: Box, limits: Limits) -> Broken | None:
     return broken(
         "site_cord",
         noop("Each cord of {server} may carry {amps} with one feed lost; a breaker trips at {breaker}."),
-        noop("Have a larger feed installed, for example 3 × 32 A, or take a server with more supplies."),
         stage="site",
         kind="power",
+        off=(cord_w, limits.phase_w),
+        needs=larger_feed(box, limits, UNLIMITED),
         server=box.label,
         amps=Quantity(value=cord_w / limits.phase_w * limits.feed_amps, unit="A", digits=3),
         breaker=Quantity(value=limits.feed_amps, unit="A", digits=3),
     )
+
+
+FEEDS = ((1, 16), (1, 32), (3, 16), (3, 32), (3, 63), (3, 125))
+"""Phases and amperes that are installed, smallest first."""
+
+
+def larger_feed(box: Box, limits: Limits, pairs_most: float) -> Message:
+    """The smallest feed on which this box hangs with at most so many pairs."""
+    usual_w = limits.feed_w / limits.feed_phases / limits.feed_amps  # per ampere of one phase
+    volts = limits.phase_w / limits.feed_amps
+    for phases, amps in FEEDS:
+        other = limits._replace(
+            feed_w=usual_w * phases * amps, feed_amps=amps, feed_phases=phases, phase_w=volts * amps
+        )
+        cord_w = max(_cord_loads((box,), other.sides), default=0)
+        if cord_w <= other.phase_w and feed_pairs((box,), other) <= pairs_most:
+            return Message.of(noop("feeds of {phases} × {amps} A"), phases=phases, amps=amps)
+    return Message.of(noop("feeds larger than {phases} × {amps} A"), phases=phases, amps=amps)
 
 
 def feed_pairs(boxes: Sequence[Box], limits: Limits, most: int = 9) -> int:
@@ -232,9 +252,10 @@ def _too_much(box: Box, limits: Limits) -> Broken | None:
         return broken(
             "site_rack_power_other",
             noop("{part} may draw {power}; the site allows {limit} per rack."),
-            noop("Place it in a colocation."),
             stage="site",
             kind="power",
+            off=(box.watts, limits.dry_watts),
+            needs=Message.of(noop("{power} per rack"), power=enough(box.watts / 1000, "kW")),
             part=box.label,
             power=Quantity(value=box.watts / 1000, unit="kW", digits=3),
             limit=Quantity(value=limits.dry_watts / 1000, unit="kW", digits=3),
@@ -246,6 +267,7 @@ def _too_much(box: Box, limits: Limits) -> Broken | None:
             noop("Place it in a colocation."),
             stage="site",
             kind="space",
+            off=(box.kg, limits.kg),
             part=box.label,
             kg=round(box.kg),
             limit=round(max(limits.kg, 0)),

@@ -7,6 +7,7 @@ from catalog.specs import AcceleratorSpec, CpuSpec, DriveSpec, ServerSpec
 from quotes.sizing.assumptions import Assumptions
 from quotes.sizing.hardware.bill import Broken, broken
 from quotes.sizing.hardware.cards import choose_bridge, choose_nics
+from quotes.sizing.hardware.chassis import counts_allowed
 from quotes.sizing.hardware.demand import (
     MANY_DRIVES,
     NodeDemand,
@@ -30,7 +31,7 @@ def choose_recipe(
     frugal: bool = False,
 ) -> NodeRecipe | Broken:
     """The cheapest parts that meet the demand; `frugal`: the CPU that draws least instead."""
-    cpu = _choose_cpu(server, count, demand, parts, assumptions, frugal)
+    cpu = _choose_cpu(server, accelerator, count, demand, parts, assumptions, frugal)
     if isinstance(cpu, Broken):
         return cpu
     memory = _choose_memory(server, cpu, ram_needed_gb(accelerator, count, demand, assumptions), parts)
@@ -66,7 +67,13 @@ def choose_recipe(
 
 
 def _choose_cpu(
-    server: ServerSpec, count: int, demand: NodeDemand, parts: Parts, assumptions: Assumptions, frugal: bool
+    server: ServerSpec,
+    accelerator: AcceleratorSpec | None,
+    count: int,
+    demand: NodeDemand,
+    parts: Parts,
+    assumptions: Assumptions,
+    frugal: bool,
 ) -> CpuSpec | Broken:
     needed = cores_needed(count, demand, assumptions) / max(server.cpu_sockets, 1)
     fitting = parts.cpus_for(server)
@@ -81,27 +88,36 @@ def _choose_cpu(
             noop("Add a CPU of this socket and generation with its price to the catalog."),
             server=server.name,
         )
-    most = max(fitting, key=lambda cpu: cpu.cores)
+    most = max(cpu.cores for cpu in fitting) * server.cpu_sockets
+    asked = needed * server.cpu_sockets
+    smaller = [number for number in counts_allowed(server, accelerator) if number < count]
+    fits = max((n for n in smaller if cores_needed(n, demand, assumptions) <= most), default=0)
     return broken(
         "cpu_cores",
         noop("{count} accelerators in {server} ask for {needed} CPU cores; at most {most} fit."),
-        noop("Put fewer accelerators in one server."),
+        noop("{most} cores are enough for {fits} accelerators.")
+        if fits
+        else noop("Choose a server with more cores."),
+        off=(asked, most),
         count=count,
         server=server.name,
-        needed=ceil(needed * server.cpu_sockets),
-        most=most.cores * server.cpu_sockets,
+        needed=ceil(asked),
+        most=most,
+        fits=fits,
     )
 
 
 def _choose_memory(server: ServerSpec, cpu: CpuSpec, needed_gb: float, parts: Parts) -> MemoryChoice | Broken:
     choices = parts.memory_for(server, cpu)
     chosen = next((choice for choice in choices if choice.gb >= needed_gb), None)
+    most = max((choice.gb for choice in choices), default=0)
     return chosen or broken(
         "memory_most",
         noop("{server} holds at most {most} GB of memory in an even filling; {needed} GB is needed."),
         noop("Put fewer accelerators in one server, or choose a load that needs less host memory."),
+        off=(needed_gb, most),
         server=server.name,
-        most=max((choice.gb for choice in choices), default=0),
+        most=most,
         needed=ceil(needed_gb),
     )
 

@@ -25,6 +25,7 @@ from quotes.sizing.hardware.parts import Parts
 from quotes.sizing.hardware.placing import Shape, demands, is_job, smallest_shape
 from quotes.sizing.hardware.site import limits_for, server_site_rules, total_rules
 from quotes.sizing.hardware.storage import StorageNeed, Store, local_tb, plan_store, storage_need
+from quotes.sizing.refusals import nearest
 from quotes.sizing.results import LoadOption
 
 FEWER_MAY_HELP = frozenset(
@@ -135,19 +136,31 @@ def plan_system(
     if accelerator is None:
         return builder.plan(Shape(max(wish.needed, 1), 0))
     allowed = counts_allowed(server, accelerator)
-    first: Broken | None = None
+    desktop = ServerRole.WORKSTATION in server.roles
+    failed: list[Broken] = []
     while allowed:
         shape = wish.shape(allowed)
         if shape is None:
             break
-        plan = builder.plan(shape)
+        plan = builder.plan(shape) if shape.nodes == 1 or not desktop else _desktops(server, shape)
         if isinstance(plan, SystemPlan):
             return plan
-        first = first or plan
+        failed.append(plan)
         if plan.rule not in FEWER_MAY_HELP:
             break
         allowed = tuple(count for count in allowed if count < shape.gpus)
-    return first or _too_large(server, accelerator, wish, allowed)
+    return nearest(failed) if failed else _too_large(server, accelerator, wish, allowed)
+
+
+def _desktops(server: ServerSpec, shape: Shape) -> Broken:
+    return broken(
+        "desktop_alone",
+        noop("It would take {nodes} × {server}; desktop systems do not work together."),
+        noop("Possible with fewer or smaller loads, or in servers of a rack."),
+        off=(shape.nodes, 1),
+        nodes=shape.nodes,
+        server=server.name,
+    )
 
 
 def _too_large(
@@ -191,7 +204,7 @@ class _Builder:
             if isinstance(plan, SystemPlan):
                 break
             second = self._around(shape, need, link, other)
-            plan = second if isinstance(second, SystemPlan) else plan
+            plan = second if isinstance(second, SystemPlan) else nearest((plan, second))
         return plan
 
     def _networked(self, shape: Shape, link: float) -> Broken | None:
@@ -343,7 +356,7 @@ class _Builder:
         limits = limits_for(box, site, parts, assumptions)
         if isinstance(limits, Broken):
             return limits
-        if wrong := server_site_rules(node, box, site, limits, assumptions):
+        if wrong := server_site_rules(node, nodes, box, site, limits, assumptions):
             return wrong
         if stands_alone(node.server):
             return None, None

@@ -16,6 +16,7 @@ from quotes.sizing.rates.needs import Limit, refusal
 from quotes.sizing.rates.offered import RateModel
 from quotes.sizing.rates.options import Options, rate_on, unknown
 from quotes.sizing.rates.table import Base, RateTable
+from quotes.sizing.refusals import enough, ratio, telling_digits
 from quotes.sizing.results import (
     Estimate,
     HostNeed,
@@ -70,7 +71,7 @@ def _train(
         return refusal(accelerator, job.name, "server", Message.of(text))
     needed = model.training_memory_gb or 0
     memory = needs.memory_of(needed, accelerator, assumptions)
-    if refused := needs.unfit(job, accelerator, needed, memory):
+    if refused := needs.unfit(job, accelerator, memory):
         return refused
     rate = trained_rate(job.name, model, base, accelerator, rates)
     if isinstance(rate, Refusal):
@@ -206,6 +207,7 @@ def _trained(
 
 
 def _too_late(job: RateTraining, accelerator: AcceleratorSpec, hours: float, most: int) -> Refusal:
+    digits = telling_digits(hours, job.deadline_h)
     return refusal(
         accelerator,
         job.name,
@@ -213,8 +215,12 @@ def _too_late(job: RateTraining, accelerator: AcceleratorSpec, hours: float, mos
         Message.of(
             noop("Even {count} take {hours} for one run, longer than the {deadline} you allow."),
             count=Quantity(value=most, unit="GPUs", digits=4),
-            hours=Quantity(value=hours, unit="hours", digits=2),
+            hours=enough(hours, "hours", digits),
             deadline=Quantity(value=job.deadline_h, unit="hours", digits=3),
         ),
-        Message.of(noop("Allow more time, fewer epochs, or smaller images.")),
+        Message.of(
+            noop("Possible within {hours}, with fewer epochs, or with smaller images."),
+            hours=enough(hours, "hours"),
+        ),
+        excess=ratio(hours, job.deadline_h),
     )

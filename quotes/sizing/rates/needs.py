@@ -10,6 +10,7 @@ from quotes.sizing.assumptions import Assumptions
 from quotes.sizing.portions import whole_of
 from quotes.sizing.rates.offered import BY_NAME, MODELS, RateModel
 from quotes.sizing.rates.table import RateTable
+from quotes.sizing.refusals import enough, ratio
 from quotes.sizing.results import Estimate, Kind, MemoryBreakdown, Refusal, Stage, Verdict
 
 BYTES_PER_GIB = 1024**3
@@ -37,6 +38,7 @@ def refusal(
     reason: Message,
     change: Message | None = None,
     kind: Kind | None = None,
+    excess: float | None = None,
 ) -> Refusal:
     return Refusal(
         subject=accelerator.sku,
@@ -45,6 +47,7 @@ def refusal(
         change=change,
         stage=stage,
         kind=kind,
+        excess=excess,
         load=load,
     )
 
@@ -75,7 +78,6 @@ def verdict_of(memory: MemoryBreakdown, assumptions: Assumptions) -> Verdict:
 def unfit(
     part: RateService | RateTraining,
     accelerator: AcceleratorSpec,
-    needed_gb: float,
     memory: MemoryBreakdown | None,
 ) -> Refusal | None:
     """Why this accelerator cannot hold the model at all."""
@@ -90,10 +92,11 @@ def unfit(
             Message.of(
                 noop("{model} needs about {needed} of memory; this accelerator has {memory}."),
                 model=part.model,
-                needed=Quantity(value=needed_gb, unit="GB", digits=2),
+                needed=enough(memory.total_gib - memory.free_gib, "GiB"),
                 memory=Quantity(value=memory.total_gib, unit="GiB", digits=3),
             ),
             Message.of(noop("Choose a smaller model, or an accelerator with more memory.")),
+            excess=ratio(memory.total_gib - memory.free_gib, memory.total_gib),
         )
     return None
 

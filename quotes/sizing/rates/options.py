@@ -19,6 +19,7 @@ from quotes.sizing.rates.needs import Limit, refusal
 from quotes.sizing.rates.offered import RateModel
 from quotes.sizing.rates.situation import Situation
 from quotes.sizing.rates.table import SPREAD_MAX, Base, RateTable
+from quotes.sizing.refusals import enough, ratio, telling_digits
 from quotes.sizing.results import (
     Estimate,
     HostNeed,
@@ -66,7 +67,7 @@ def _serve(
     memory = needs.memory_of(model.memory_gb, accelerator, assumptions)
     refused = (
         needs.out_of_place(service, accelerator, assumptions)
-        or needs.unfit(service, accelerator, model.memory_gb, memory)
+        or needs.unfit(service, accelerator, memory)
         or needs.undivided(service, model, accelerator, assumptions)
     )
     if refused:
@@ -83,7 +84,8 @@ def _serve(
         if working > ACCELERATORS_MAX:
             count = Quantity(value=ACCELERATORS_MAX, unit="GPUs", digits=1)
             text = Message.of(noop("It would take more than {count}."), count=count)
-            return refusal(accelerator, service.name, "speed", text)
+            off = ratio(working, ACCELERATORS_MAX)
+            return refusal(accelerator, service.name, "speed", text, excess=off)
         if working not in found:
             found[working] = _serving(service, model, accelerator, assumptions, rate, limit, memory, working)
     return tuple(found.values())
@@ -148,16 +150,21 @@ def _too_slow(
     rate = served_rate(service, model, alone, accelerator, rates)
     if isinstance(rate, Refusal) or 1000 / rate.value <= service.latency_ms:
         return None
+    digits = telling_digits(1000 / rate.value, service.latency_ms)
     return refusal(
         accelerator,
         service.name,
         "speed",
         Message.of(
             noop("One item takes about {latency}, more than the {wanted} you asked for."),
-            latency=Quantity(value=1000 / rate.value, unit="ms", digits=2),
+            latency=enough(1000 / rate.value, "ms", digits),
             wanted=Quantity(value=service.latency_ms, unit="ms", digits=3),
         ),
-        Message.of(noop("Allow more time per item, or choose a smaller model.")),
+        Message.of(
+            noop("It would do for {latency} per item; or choose a smaller model."),
+            latency=enough(1000 / rate.value, "ms", digits),
+        ),
+        excess=ratio(1000 / rate.value, service.latency_ms),
     )
 
 

@@ -100,7 +100,10 @@ def serving_options(
         elif isinstance(accelerators[number], PartSpec):
             answers[sku] = part_refusal(accelerators[number], service)
         else:
-            answers[sku] = memory_refusal(accelerators[number], service, arch, number, found, memory, fits)
+            occupancy = assumptions.kv_occupancy_limit_fraction
+            answers[sku] = memory_refusal(
+                accelerators[number], service, arch, number, found, memory, fits, occupancy
+            )
     return {one.sku: answers[one.sku] for one in accelerators}
 
 
@@ -152,17 +155,17 @@ def _search(
 
 
 def _shortfall(search: Search | None, mine: Sequence[int]) -> Shortfall:
-    """The best that one request in flight gets on this accelerator."""
+    """What one request in flight gets from the way that misses its targets by least."""
     assert search is not None  # noqa: S101  rows exist only after a search
-    fleet = search.fleet
-    ttft = search.most.alone.ttft_p95_s * (fleet.ttft_high if search.targets.ttft_stated else 1.0)
-    tokens = search.most.alone.tokens_s / (fleet.tpot_high if search.targets.tokens_stated else 1.0)
-    best = max(mine, key=lambda row: (not (search.most.strain_alone["ttft"][row] > 1), tokens[row]))
+    fleet, most, targets = search.fleet, search.most, search.targets
+    best = min(mine, key=lambda row: max(float(strain[row]) for strain in most.strain_alone.values()))
+    off = {name: float(strain[best]) for name, strain in most.strain_alone.items()}
     return Shortfall(
-        ttft_s=float(ttft[best]),
-        tokens_s=float(tokens[best]),
-        misses_ttft=bool(search.most.strain_alone["ttft"][best] > 1),
-        misses_tokens=bool(search.most.strain_alone["tokens"][best] > 1),
+        ttft_s=float(most.alone.ttft_p95_s[best]),
+        ttft_high=float(fleet.ttft_high[best]) if targets.ttft_stated else 1.0,
+        tokens_s=float(most.alone.tokens_s[best]),
+        tokens_low=1 / float(fleet.tpot_high[best]) if targets.tokens_stated else 1.0,
+        misses={name: strain for name, strain in off.items() if strain > 1},
         gpus=search.ways[best].gpus,
     )
 

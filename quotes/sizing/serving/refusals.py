@@ -1,6 +1,6 @@
 """Why a language service does not run on an accelerator, in plain words, with the smallest change that would help."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
@@ -9,6 +9,7 @@ from numpy.typing import NDArray
 from catalog.quantity import Message, Quantity, noop
 from catalog.specs import AcceleratorSpec, ModelArchitecture
 from configurator.workload import LanguageService, Precision
+from quotes.sizing.refusals import at_most, either, enough, joined, ratio, telling_digits
 from quotes.sizing.results import Refusal
 from quotes.sizing.serving.layouts import Way
 
@@ -18,13 +19,23 @@ if TYPE_CHECKING:
 
 
 class Shortfall(NamedTuple):
-    """The best that a single request gets, at the end of the interval that counts."""
+    """What a single request gets, usually and at the end of the interval that counts, and which targets that misses."""
 
     ttft_s: float
+    ttft_high: float  # times that, at the cautious end
     tokens_s: float
-    misses_ttft: bool
-    misses_tokens: bool
+    tokens_low: float
+    misses: Mapping[str, float]  # asked / available by target that is missed: ttft, tokens, rho
     gpus: int
+
+    def time_to_ask(self, targets: "Targets") -> Quantity:
+        """The first token that can be promised, rounded so that asking for it holds."""
+        cautious = self.ttft_s * self.ttft_high
+        return enough(cautious, "s", telling_digits(cautious, targets.ttft_s))
+
+    def speed_to_ask(self, targets: "Targets") -> Quantity:
+        cautious = self.tokens_s * self.tokens_low
+        return at_most(cautious, "tokens/s", telling_digits(cautious, targets.tokens_s))
 
 
 def context_refusal(
@@ -95,8 +106,10 @@ def memory_refusal(
     found: Sequence[Way],
     memory: "Memory",
     fits: NDArray[np.bool_],
+    occupancy: float,
 ) -> Refusal:
-    """By how much the best layout misses, and the smallest change: FP8 cache, shorter requests, smaller weights."""
+    """By how much the best layout misses, and the smallest changes: FP8 cache, shorter requests, smaller weights.
+    `occupancy`: share of the cache that requests of the usual length may take."""
     mine = [at for at, way in enumerate(found) if way.accelerator == number]
     offered = [at for at in mine if not found[at].wish]
     if not offered:
@@ -112,27 +125,37 @@ def memory_refusal(
                 ).upper(),
             ),
         )
-    pool, needed = memory.budget.kv_pool_gib, memory.needed_gib
+    pool = memory.budget.kv_pool_gib
+    ranks = np.array([way.dp for way in found], float)
+    usual = memory.mean_gib / occupancy / ranks
+    needed = np.maximum(memory.needed_gib, usual)
     best = max(offered, key=lambda at: (pool[at] - needed[at], -found[at].gpus))
     gpus = Quantity(value=found[best].gpus, unit="GPUs", digits=4)
     short = Quantity(value=float(needed[best] - pool[best]), unit="GiB")
     if pool[best] <= 0:
         reason = Message.of(
-            noop("The weights take {weights} on each of {gpus}, more than there is: {short} are missing per GPU."),
+            noop(
+                "The weights take {weights} on each of {gpus}: per GPU {short} more is needed than the {memory} it has."
+            ),
             weights=Quantity(value=float(memory.budget.weights_gib[best]), unit="GiB"), gpus=gpus, short=short,
+            memory=Quantity(value=float(memory.budget.total_gib[best]), unit="GiB"),
         )  # fmt: skip
     else:
         reason = Message.of(
             noop("The weights fit on {gpus}, but one request of {tokens} needs {short} more per GPU than is left."),
             tokens=Quantity(value=service.longest_request_tokens, unit="tokens", digits=7), gpus=gpus, short=short,
         )  # fmt: skip
+    total = float(memory.budget.total_gib[best])
     return Refusal(
         subject=accelerator.sku,
         subject_name=accelerator.name,
         stage="memory",
         load=service.name,
         reason=reason,
-        change=_memory_change(mine, offered, found, memory, fits, service),
+        change=_memory_change(
+            mine, offered, found, memory, fits, service, _longest(offered, arch, memory, occupancy)
+        ),
+        excess=ratio(total + short.value, total),
     )
 
 
@@ -143,23 +166,33 @@ def _memory_change(
     memory: "Memory",
     fits: NDArray[np.bool_],
     service: LanguageService,
-) -> Message | None:
+    longest: float,
+) -> Message:
+    """The smallest changes that make it fit, each enough by itself."""
     wishes = [at for at in mine if found[at].wish and fits[at]]
-    cache_only = [at for at in wishes if found[at].form == found[offered[-1]].form]
-    if cache_only:
-        return Message.of(noop("Fits with an FP8 KV cache."))
-    longest = float(max(memory.largest_context[at] for at in offered))
-    if longest >= service.prompt_tokens + service.output_tokens:
-        return Message.of(
-            noop("Fits with requests up to {tokens}."),
-            tokens=Quantity(value=longest, unit="tokens", digits=3),
+    ways = []
+    if any(found[at].form == found[offered[-1]].form for at in wishes):
+        ways.append(Message.of(noop("an FP8 KV cache")))
+        wishes = []
+    if longest > service.output_tokens:
+        ways.append(
+            Message.of(noop("requests of at most {tokens}"), tokens=at_most(longest, "tokens", digits=3))
         )
     if wishes:
-        way = found[wishes[-1]]
-        return Message.of(
-            noop("Fits with weights in {precision}, at some loss of quality."), precision=way.form.key.upper()
-        )
-    return Message.of(noop("Needs a GPU with more memory, or a smaller model."))
+        smaller = found[wishes[-1]].form.key.upper()
+        ways.append(Message.of(noop("weights in {precision}, at some loss of quality"), precision=smaller))
+    if not ways:
+        return Message.of(noop("Needs a GPU with more memory, or a smaller model."))
+    return Message.of(noop("Fits with {ways}."), ways=either(ways))
+
+
+def _longest(offered: Sequence[int], arch: ModelArchitecture, memory: "Memory", occupancy: float) -> float:
+    """Tokens of the longest request that fits; 0 when unknown. Where usual requests are too long already, they are to
+    leave a share of the cache free, which is plain arithmetic only where every token takes as much as the last."""
+    able = [float(memory.largest_context[at]) for at in offered if memory.capacity[at] >= 1]
+    if able or arch.sliding_layers or arch.linear_layers:
+        return max(able, default=0)
+    return occupancy * max(float(memory.largest_context[at]) for at in offered)
 
 
 def part_refusal(accelerator: AcceleratorSpec, service: LanguageService) -> Refusal:
@@ -177,36 +210,59 @@ def speed_refusal(
     accelerator: AcceleratorSpec, service: LanguageService, targets: "Targets", short: Shortfall
 ) -> Refusal:
     """No number of replicas helps: a single request is too slow already."""
-    if short.misses_tokens:
-        reason = Message.of(
-            noop(
-                "A single user may get no more than {speed} on {gpus}, below the {target} that you ask for."
-            ),
-            speed=Quantity(value=short.tokens_s, unit="tokens/s", digits=2),
-            gpus=Quantity(value=short.gpus, unit="GPUs", digits=4),
-            target=Quantity(value=targets.tokens_s, unit="tokens/s", digits=2),
-        )
-        change = Message.of(
-            noop("Possible with a target of {speed}, a lower precision or a faster GPU."),
-            speed=Quantity(value=short.tokens_s, unit="tokens/s", digits=2),
-        )
-    elif short.misses_ttft:
-        reason = Message.of(
-            noop(
-                "The first token of a single request may take {time} on {gpus}, above the {target} that you ask for."
-            ),
-            time=Quantity(value=short.ttft_s, unit="s", digits=2),
-            gpus=Quantity(value=short.gpus, unit="GPUs", digits=4),
-            target=Quantity(value=targets.ttft_s, unit="s", digits=2),
-        )
-        change = Message.of(
-            noop("Possible with a target of {time}, shorter prompts or a faster GPU."),
-            time=Quantity(value=short.ttft_s, unit="s", digits=2),
-        )
+    late, slow = "ttft" in short.misses, "tokens" in short.misses
+    time, speed = short.time_to_ask(targets), short.speed_to_ask(targets)
+    worst = max(short.misses, key=lambda name: short.misses[name])
+    if worst == "ttft":
+        reason = _too_late(targets, short)
+    elif worst == "tokens":
+        reason = _too_slow(targets, short)
     else:
         reason = Message.of(noop("A single request keeps one replica busy reading its prompt."))
-        change = Message.of(noop("Possible with shorter prompts or a faster GPU."))
+    reachable = [Message.of(noop("a first token within {time}"), time=time)] if late else []
+    reachable += [Message.of(noop("{speed} per user"), speed=speed)] if slow else []
+    change = Message.of(noop("Possible with shorter prompts or a faster GPU."))
+    if reachable and "rho" not in short.misses:
+        promised = (not late or short.ttft_s <= targets.ttft_s) and (
+            not slow or short.tokens_s >= targets.tokens_s
+        )
+        text = noop("It would do for {targets}; a trial run may show more.")
+        change = Message.of(
+            text if promised else noop("It would do for {targets}."), targets=joined(reachable)
+        )
     return Refusal(
         subject=accelerator.sku, subject_name=accelerator.name, stage="speed", load=service.name,
-        reason=reason, change=change,
+        reason=reason, change=change, excess=short.misses[worst],
     )  # fmt: skip
+
+
+def _too_late(targets: "Targets", short: Shortfall) -> Message:
+    text = noop("On {gpus} the first token of a single request may take {time}; you ask for {target}.")
+    if short.ttft_s <= targets.ttft_s:
+        text = noop(
+            "On {gpus} the first token takes about {usual}, but only {time} can be promised; "
+            "you ask for {target}."
+        )
+    return Message.of(
+        text,
+        usual=Quantity(value=short.ttft_s, unit="s", digits=2),
+        time=short.time_to_ask(targets),
+        gpus=Quantity(value=short.gpus, unit="GPUs", digits=4),
+        target=Quantity(value=targets.ttft_s, unit="s", digits=3),
+    )
+
+
+def _too_slow(targets: "Targets", short: Shortfall) -> Message:
+    text = noop("On {gpus} a single user may get no more than {speed}; you ask for {target}.")
+    if short.tokens_s >= targets.tokens_s:
+        text = noop(
+            "On {gpus} a single user gets about {usual}, but only {speed} can be promised; "
+            "you ask for {target}."
+        )
+    return Message.of(
+        text,
+        usual=Quantity(value=short.tokens_s, unit="tokens/s", digits=2),
+        speed=short.speed_to_ask(targets),
+        gpus=Quantity(value=short.gpus, unit="GPUs", digits=4),
+        target=Quantity(value=targets.tokens_s, unit="tokens/s", digits=3),
+    )

@@ -8,6 +8,7 @@ from catalog.quantity import Message, Quantity, noop
 from catalog.specs import AcceleratorSpec, Availability
 from configurator.workload import Method
 from quotes.sizing.assumptions import Assumptions
+from quotes.sizing.refusals import enough, ratio, telling_digits
 from quotes.sizing.results import Kind, Refusal, Stage
 from quotes.sizing.training.calibration import TrainingCalibration
 from quotes.sizing.training.hardware import TrainingGpu
@@ -45,19 +46,41 @@ def admitted(
     return gpu
 
 
-def refused_speed(plan: Plan, accelerator: AcceleratorSpec, gpus: int, hours: float | None) -> Refusal:
-    """Too slow at every size that was looked at; `hours` None when not even the largest could be in time."""
-    change = Message.of(noop("Possible with a later deadline, fewer tokens or a smaller model."))
-    if hours is None:
-        reason = Message.of(noop("It would take more than {count} GPUs to be ready in time."), count=gpus)
-        return _refusal(accelerator, plan, "speed", reason, change)
+def refused_size(
+    plan: Plan, accelerator: AcceleratorSpec, most: int, for_deadline: float, for_states: float
+) -> Refusal:
+    """It would take more than the `most` GPUs that are looked at: for the deadline, or to hold the training states."""
+    count = Quantity(value=most, digits=5)
+    if for_deadline >= for_states:
+        return _refusal(
+            accelerator, plan, "speed",
+            Message.of(noop("It would take more than {count} GPUs to be ready in time."), count=count),
+            Message.of(noop("Possible with a later deadline, fewer tokens or a smaller model.")),
+            excess=ratio(for_deadline, most),
+        )  # fmt: skip
+    return _refusal(
+        accelerator, plan, "memory",
+        Message.of(noop("More than {count} GPUs would be needed to hold the training states."), count=count),
+        Message.of(noop("Possible with a larger GPU, a smaller model, LoRA or QLoRA.")),
+        excess=ratio(for_states, most),
+    )  # fmt: skip
+
+
+def refused_speed(plan: Plan, accelerator: AcceleratorSpec, gpus: int, hours: float) -> Refusal:
+    """Too slow at every size that was looked at."""
+    digits = telling_digits(hours, plan.available_h)
     reason = Message.of(
         noop("Even {count} GPUs need up to {hours}; there are {available}."),
         count=gpus,
-        hours=Quantity(value=hours, unit="hours", digits=2),
-        available=Quantity(value=plan.available_h, unit="hours", digits=2),
+        hours=enough(hours, "hours", digits),
+        available=Quantity(value=plan.available_h, unit="hours", digits=3),
     )
-    return _refusal(accelerator, plan, "speed", reason, change)
+    change = Message.of(
+        noop("Possible within {deadline} instead of {asked}, with fewer tokens or a smaller model."),
+        deadline=enough(plan.job.deadline_h * hours / plan.available_h, "hours", digits),
+        asked=Quantity(value=plan.job.deadline_h, unit="hours", digits=4),
+    )
+    return _refusal(accelerator, plan, "speed", reason, change, excess=ratio(hours, plan.available_h))
 
 
 def refused_memory(
@@ -82,10 +105,11 @@ def refused_memory(
     )
     # More GPUs than sequences in a step have nothing to do.
     sequences = plan.step_tokens / plan.job.sequence_tokens
-    chosen = int(np.flatnonzero(gpus / cp <= sequences)[-1]) if np.any(gpus / cp <= sequences) else 0
+    busy = np.flatnonzero(gpus / cp <= sequences)
+    chosen = int(busy[needed[busy].argmin()]) if busy.size else 0
     usable = gpu.memory_gib * (1 - assumptions.training_memory_reserve_fraction)
     reason = Message.of(
-        noop("The job needs about {needed} per GPU even spread over {count}; the card offers {available}."),
+        noop("The job needs about {needed} per GPU even spread over {count} GPUs; each offers {available}."),
         needed=Quantity(value=float(needed[chosen]), unit="GiB", digits=3),
         count=counts[chosen],
         available=Quantity(value=usable, unit="GiB", digits=3),
@@ -98,7 +122,7 @@ def refused_memory(
         change = Message.of(text, count=counts[int(enough[0])])
     else:
         change = _saving(plan, memory, chosen)
-    return _refusal(accelerator, plan, "memory", reason, change)
+    return _refusal(accelerator, plan, "memory", reason, change, excess=ratio(float(needed[chosen]), usable))
 
 
 def _saving(plan: Plan, memory: TrainingMemory, index: int) -> Message:
@@ -127,11 +151,11 @@ def _saving(plan: Plan, memory: TrainingMemory, index: int) -> Message:
 
 def _refusal(
     accelerator: AcceleratorSpec, plan: Plan, stage: Stage, reason: Message, change: Message | None = None,
-    kind: Kind | None = None,
+    kind: Kind | None = None, excess: float | None = None,
 ) -> Refusal:  # fmt: skip
     return Refusal(
         subject=accelerator.sku, subject_name=accelerator.name, stage=stage, reason=reason, change=change,
-        load=plan.job.name, kind=kind,
+        load=plan.job.name, kind=kind, excess=excess,
     )  # fmt: skip
 
 

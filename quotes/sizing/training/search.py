@@ -33,7 +33,7 @@ from quotes.sizing.training.plan import (
     speed_spread,
     time_of,
 )
-from quotes.sizing.training.refusals import admitted, refused_memory, refused_speed
+from quotes.sizing.training.refusals import admitted, refused_memory, refused_size, refused_speed
 
 type Vector = NDArray[np.float64]
 type Rows = NDArray[np.int64]
@@ -135,13 +135,17 @@ class _Search:
 
     def _counts(self, gpu: TrainingGpu, precision: str, offload: Offload = "none") -> tuple[int, ...]:
         """GPU counts that could do it at best, by speed and by the states that the GPUs must hold."""
+        least = max(self._least(gpu, precision, offload))
+        every = gpu_counts(gpu.node_gpus, self.assumptions.training_gpus_max)
+        return tuple(count for count in every if count >= least)
+
+    def _least(self, gpu: TrainingGpu, precision: str, offload: Offload = "none") -> tuple[float, float]:
+        """GPUs that it takes at best: for the deadline, and to hold the states."""
         plan = self.plan
         rate = gpu.peak_tflops(precision) * 1e12 * BEST_CASE_UTILISATION
         for_deadline = plan.tokens * plan.token_flops / rate / 3600 / plan.available_h
         least_states = (plan.base_bytes if plan.frozen else LEAST_STATES) if offload == "none" else 0.0
-        least = max(for_deadline, plan.model.params * least_states / (gpu.memory_gib * GIB))
-        every = gpu_counts(gpu.node_gpus, self.assumptions.training_gpus_max)
-        return tuple(count for count in every if count >= least)
+        return for_deadline, plan.model.params * least_states / (gpu.memory_gib * GIB)
 
     def _look(
         self, counts: Sequence[Sequence[int]], offload: Offload = "none"
@@ -193,7 +197,9 @@ class _Search:
         if near := self.near.get(index):
             return refused_speed(self.plan, accelerator, near.gpus, near.cautious_h)
         if not self.counts[index]:
-            return refused_speed(self.plan, accelerator, int(self.assumptions.training_gpus_max), None)
+            gpu, kind = self.machines.gpus[index], self.machines.precisions[index]
+            most = int(self.assumptions.training_gpus_max)
+            return refused_size(self.plan, accelerator, most, *self._least(gpu, kind))
         return refused_memory(
             self.plan, accelerator, self.machines.gpus[index], self.counts[index], self.memory_shift, self.assumptions,
             self.calibration,
