@@ -8,12 +8,14 @@ from quotes.sizing.hardware.demand import NodeDemand
 from quotes.sizing.hardware.facility import (
     BTU_PER_WATT_HOUR,
     Box,
+    Layout,
     busiest_phase_w,
     cord_rule,
     feed_capacity_w,
     feed_pairs,
     fits_per_rack,
     floor_load_kg_m2,
+    lay_out,
     server_box,
     usable_supply_kw,
 )
@@ -344,6 +346,28 @@ def test_half_of_the_supplies_must_carry_a_server_when_a_feed_is_lost(
     told = any("it slows down or stops" in str(finding.message) for finding in system.findings)
     assert (system.room.one_feed_carries, told) == (carries, not carries)
     assert alone(redundant=False).room.one_feed_carries is None
+
+
+def test_a_strip_carries_the_busiest_phase_as_well() -> None:
+    """Two servers of 8.8 kW on two cords each: 17.6 kW fit a strip of 3 × 32 A in all, 38 A on one phase do not."""
+    site = Site(feed_amps=63)
+    box = Box("x", "node", 4, 8800, 50, c19=2)
+    limits = limits_for(box, site, PARTS, ASSUMPTIONS)
+    plan = lay_out(named("SYS-421GE-TNRT3"), box, 2, (), limits, own=False, parts=PARTS)
+    assert isinstance(plan, Layout)
+    assert [(len(rack.boxes), rack.pdu.amps) for rack, _ in plan.racks if rack.pdu] == [(2, 63)]
+
+
+def test_an_unknown_inlet_is_not_called_c13() -> None:
+    system = build_system(
+        named("Instinct MI325X"), named("ESC A8A-E12U"), 8, (serving("Instinct MI325X", 8, 8),),
+        serve(site=Site(feed_amps=63)), seed(), ASSUMPTIONS,
+    )  # fmt: skip
+    assert isinstance(system, SystemBuild), str(system.reason)
+    said = " ".join(str(finding.message) for finding in system.findings)
+    assert "C13" not in said
+    assert "power inlet of ESC A8A-E12U is not known" in said
+    assert system.room.one_feed_carries is False  # 5+1 × 3 kW: 9 kW for 12.5 kW at the wall
 
 
 def test_three_supplies_leave_one_on_the_smaller_side() -> None:

@@ -62,7 +62,9 @@ def _way_in(build: SystemBuild) -> Iterator[Message]:
         yield Message.of(noop("Two people and a server lift are there to place the servers."))
     if room.rack_height_units:
         yield Message.of(
-            noop("{count} racks of {units} U pass upright through every door and lift."),
+            noop("{count} racks of {units} U pass upright through every door and lift.")
+            if len(build.racks) > 1
+            else noop("A rack of {units} U passes upright through every door and lift."),
             count=len(build.racks),
             units=room.rack_height_units,
         )

@@ -339,7 +339,8 @@ class _Bin:
             return False
         # a pump or door has a plug of its own
         plugs = self.c13 + box.c13 + (self.wet or (limits.water and watts > limits.air_watts))
-        return own or _strip(watts, plugs, self.c19 + box.c19, pairs, limits) is not None
+        boxes = [*self.boxes, box]
+        return own or _strip(boxes, watts, plugs, self.c19 + box.c19, pairs, limits) is not None
 
 
 def _first_fit(bins: list[_Bin], box: Box, limits: Limits, own: bool) -> None:
@@ -350,10 +351,19 @@ def _first_fit(bins: list[_Bin], box: Box, limits: Limits, own: bool) -> None:
     bins.append(_Bin([box]))
 
 
-def _strip(watts: float, c13: int, c19: int, pairs: int, limits: Limits) -> PduSpec | None:
-    """The cheapest power strip of which one per feed carries these watts, with outlets enough."""
+def _strip(
+    boxes: Sequence[Box], watts: float, c13: int, c19: int, pairs: int, limits: Limits
+) -> PduSpec | None:
+    """The cheapest power strip of which one per feed carries these watts, in all and on the busiest phase."""
     share = limits.feed_w / limits.feed_amps * pairs  # watts per ampere of breaker
     for strip in limits.strips:
+        if strip.amps < limits.feed_amps:
+            own = limits.feed_w * strip.amps / limits.feed_amps
+            smaller = limits._replace(
+                feed_w=own, feed_amps=strip.amps, phase_w=limits.phase_w * strip.amps / limits.feed_amps
+            )
+            if feed_pairs(boxes, smaller, pairs + 1) > pairs:
+                continue
         if (
             strip.outlets_c13 * pairs >= limits.sides * c13
             and strip.outlets_c19 * pairs >= limits.sides * c19
@@ -386,7 +396,7 @@ def _rack_plan(boxes: tuple[Box, ...], limits: Limits, own: bool, parts: Parts) 
     if own:
         return RackPlan(boxes, pairs, None, cooling)
     c13, c19 = sum(box.c13 for box in boxes), sum(box.c19 for box in boxes)
-    strip = _strip(watts, c13, c19, pairs, limits)
+    strip = _strip(boxes, watts, c13, c19, pairs, limits)
     return RackPlan(boxes, pairs, strip, cooling, unit) if strip else _no_strip(boxes, watts, limits)
 
 

@@ -170,7 +170,7 @@ def _ports(plan: "SystemPlan", parts: Parts) -> dict[str, Any]:
 def one_feed_carries(node: NodePlan, assumptions: Assumptions) -> bool | None:
     """Whether half of a server's supplies carries the most it may draw; None when they are not known."""
     one_feed_w = node.server.psu_one_feed_w
-    if one_feed_w is None or not node.server.inlet:
+    if one_feed_w is None:
         return None
     return node.provision_w * assumptions.psu_efficiency_fraction <= one_feed_w + 1e-6
 

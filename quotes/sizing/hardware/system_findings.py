@@ -4,7 +4,7 @@ from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING
 
 from catalog.quantity import Message, Quantity, noop
-from catalog.specs import ServerRole, ServerStatus
+from catalog.specs import ServerRole
 from configurator.workload import Site, Workload
 from quotes.sizing.assumptions import Assumptions
 from quotes.sizing.hardware.cards import runs_infiniband
@@ -117,7 +117,7 @@ def _power_findings(
             computed=Quantity(value=plan.wall_w / 1000, unit="kW", digits=3),
         )
     box = server_box(plan.node, "node")
-    if racks and box.cords:
+    if racks and box.cords and plan.node.server.inlet:
         sides = 1 if site.feeds_redundant else 2
         note(
             Severity.INFO,
@@ -130,7 +130,7 @@ def _power_findings(
         )
         if site.feeds_redundant:
             _cord_finding(box, assumptions, note)
-    if racks and site.feeds_redundant and one_feed_carries(plan.node, assumptions) is False:
+    if racks and box.cords and site.feeds_redundant and one_feed_carries(plan.node, assumptions) is False:
         note(
             Severity.WARNING,
             noop(
@@ -287,15 +287,6 @@ def _data_findings(plan: "SystemPlan", workload: Workload, parts: Parts, note: N
             Severity.WARNING,
             noop("The catalog does not say which data drives {server} brings; {tb} TB are needed."),
             noop("Ask for them with the order, or keep the data on storage that you have."),
-            about="data",
-            server=plan.node.server.name,
-            tb=Quantity(value=plan.need.tb, digits=3),
-        )
-    elif plan.need.tb and plan.store is None and plan.node.server.status is ServerStatus.COMPLETE_SYSTEM:
-        note(
-            Severity.WARNING,
-            noop("Whether the drives inside {server} hold the {tb} TB that must be kept is not known."),
-            noop("Ask for their size before the order, or add shared storage."),
             about="data",
             server=plan.node.server.name,
             tb=Quantity(value=plan.need.tb, digits=3),
