@@ -17,7 +17,7 @@ from django.utils.translation import gettext_lazy
 from catalog.admin.base import SourcedAdmin
 from catalog.admin.filters import FiguresFilter
 from catalog.importers.config_sources import architecture_of, text_of_file
-from catalog.importers.hub import address_of, fetch_config, hub_name
+from catalog.importers.hub import address_of, fetch_config, hub_name, tidy_name
 from catalog.models import AiModel
 from catalog.specs import ModelArchitecture
 
@@ -56,6 +56,8 @@ class ConfigForm(forms.Form):
 
     def clean_key(self) -> str:
         key = str(self.cleaned_data["key"]).strip()
+        if hub_name() and "://" in key:
+            key = tidy_name(key)  # the address of its page
         if AiModel.objects.filter(key__iexact=key).exists():
             raise forms.ValidationError(_("The catalog has this model already; change it there."))
         return key

@@ -110,7 +110,7 @@ def fetch_config(text: str, *, asker: str) -> str:
 def _config(name: str) -> str:
     opener = make_opener()
     config = _object(_fetch(opener, address_of(name)))
-    if "quantization_config" not in config:
+    if not config.get("quantization_config"):
         try:
             extra = _object(_fetch(opener, address_of(name, "hf_quant_config.json")))
         except Refusal as refusal:
@@ -118,7 +118,7 @@ def _config(name: str) -> str:
                 raise
         else:
             config["quantization_config"] = extra.get("quantization")
-    text = json.dumps({**config, "_name_or_path": name}, ensure_ascii=False, indent=2)
+    text = json.dumps({**config, "_name_or_path": name}, indent=2)
     if len(text) > MAX_TEXT:
         raise Refusal("size")
     return text

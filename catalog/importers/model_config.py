@@ -72,7 +72,7 @@ def read_model_config(
             {
                 "key": key,
                 "name": name or _name(config),
-                "family": config.text_type,
+                "family": _shown(config.text_type)[:40],
                 **dimensions(config, counts),
                 "native_format": native_format(config, extra),
                 "sixteen_bit": sixteen_bit_parts(config, extra),
@@ -99,7 +99,12 @@ def _object(text: str) -> Mapping[str, object]:
 
 def _name(config: Config) -> str:
     path = str(config.outer.get("_name_or_path") or config.inner.get("_name_or_path") or "")
-    return path.rstrip("/").split("/")[-1] or config.model_type or "model"
+    return _shown(path.rstrip("/").split("/")[-1]) or _shown(config.model_type) or "model"
+
+
+def _shown(text: str) -> str:
+    """`text` as it can stand on a page: short, and without what no page can hold."""
+    return "".join(sign for sign in text[:120] if sign.isprintable()).strip()
 
 
 def dimensions(config: Config, counts: Counts) -> dict[str, object]:

@@ -20,6 +20,7 @@ from configurator.wizard.fields import Question, Stored, tidy
 from configurator.wizard.situation import Situation
 
 TEXT, FILE, NAME = "config", "config_file", "hub_model"  # the names of the three questions
+FETCH = "stay:fetch"  # the button beside the name: to stay on the page, with what the name leads to
 
 
 class ConfigField(Question):
@@ -111,8 +112,8 @@ class NameToFetch(forms.TextInput):
     """A name, and beside it the button that fetches what it names."""
 
     def render(self, *args: Any, **kwargs: Any) -> SafeString:
-        button = '{}<button class="button" type="submit" name="go" value="stay">{}</button>'
-        return format_html(button, super().render(*args, **kwargs), gettext("Fetch"))
+        button = '{}<button class="button" type="submit" name="go" value="{}">{}</button>'
+        return format_html(button, super().render(*args, **kwargs), FETCH, gettext("Fetch"))
 
 
 class HubNameField(WayToConfig):
@@ -135,18 +136,19 @@ def bring(
     catalog: CatalogSnapshot,
     asker: str,
 ) -> Brought:
-    """Read the file or look up the name that was posted. A file counts before a text, a new text before a name.
+    """Read the file or look up the name that was posted. A file counts before a text, a new text before a name; but
+    whoever presses the button beside the name means the name.
 
     A model that the catalog has is taken from there, where its figures were checked.
     """
     if posted.get("source") != TEXT:
         return Brought(posted, {})
-    file, name = files.get(FILE), tidy(posted.get(NAME))
+    file, name, fetches = files.get(FILE), tidy(posted.get(NAME)), posted.get("go") == FETCH
     data, way = posted.copy(), FILE
     try:
-        if file is not None:
+        if file is not None and not fetches:
             text = text_of_file(file)
-        elif name and hub_name() and not _is_new(posted.get(TEXT), stored.get(TEXT)):
+        elif hub_name() and (fetches or (name and not _is_new(posted.get(TEXT), stored.get(TEXT)))):
             way = NAME
             known = {model.key.casefold(): model.key for model in catalog.models}
             if key := known.get(tidy_name(name).casefold()):

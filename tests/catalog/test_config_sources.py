@@ -121,7 +121,11 @@ def test_a_name_leads_to_the_config_once_a_day(stub: Hub) -> None:
 def test_a_token_goes_to_the_hub_alone(stub: Hub, settings: Any) -> None:
     settings.MODEL_HUB_TOKEN = "hf_x"
     stub.answers[path()] = (307, {"Location": "/cache/config.json"}, b"")
-    stub.answers["/cache/config.json"] = (200, {}, json.dumps(LLAMA | {"quantization_config": {}}).encode())
+    stub.answers["/cache/config.json"] = (
+        200,
+        {},
+        json.dumps(LLAMA | {"quantization_config": {"bits": 8}}).encode(),
+    )
     hub.fetch_config("org/model", asker="a")
     assert [headers["Authorization"] for headers in stub.headers] == ["Bearer hf_x"] * 2
 

@@ -179,6 +179,21 @@ def test_gated_attention_counts_where_the_type_implies_it() -> None:
     assert said.total_params_b == implied.total_params_b != read("Qwen/Qwen3-8B").total_params_b
 
 
+@pytest.mark.parametrize(
+    ("path", "name"),
+    [
+        ("meta/Llama/", "Llama"),
+        ("\ud800\0", "llama"),
+        ("x" * 5000, "x" * 120),
+        ([], "llama"),
+        ("a/ ", "llama"),
+    ],
+)
+def test_a_name_can_stand_on_a_page(path: object, name: str) -> None:
+    config = CONFIGS["meta-llama/Meta-Llama-3.1-8B"]["config"] | {"_name_or_path": path}
+    assert read_model_config(json.dumps(config)).name == name
+
+
 def test_endless_names_of_layers_are_read_in_no_time() -> None:
     names = {"quant_method": "fp8", "ignored_layers": ["mlp." * 60_000 + "gate"]}
     config = CONFIGS["Qwen/Qwen3-8B"]["config"] | {"quantization_config": names}

@@ -7,7 +7,7 @@ import pytest
 from django.core.files.uploadedfile import SimpleUploadedFile
 from django.test import Client
 
-from catalog.importers.hub import Refusal
+from catalog.importers.hub import Refusal, tidy_name
 from configurator.models import Draft
 from configurator.wizard import config_fields
 from tests.configurator.pages import read, send
@@ -40,7 +40,7 @@ def looked_up(settings: Any, monkeypatch: pytest.MonkeyPatch) -> list[str]:
     names: list[str] = []
 
     def fetch(name: str, *, asker: str) -> str:
-        names.append(name)
+        names.append(tidy_name(name))
         if name != "org/Own-8B":
             raise Refusal("unknown")
         return TEXT
@@ -137,10 +137,13 @@ def test_without_a_hub_nothing_of_it_shows(visitor: Client, draft: Draft, settin
 
 def test_a_name_becomes_its_config(visitor: Client, draft: Draft, looked_up: list[str]) -> None:
     assert "Name on hub.example" in visitor.get(url(draft)).content.decode()
-    send(visitor, url(draft), {"source": "config", "hub_model": "org/Own-8B"}, go="stay")
+    typed = {"source": "config", "hub_model": "org/Own-8B", "config": "half a text"}
+    assert send(visitor, url(draft), typed, go="stay:fetch").headers["Location"] == url(draft)
     assert stored(draft)["config"] == TEXT
     send(visitor, url(draft), {})  # the page no longer holds the name: nothing is looked up again
     assert looked_up == ["org/Own-8B"]
+    response = send(visitor, url(draft), {}, go="stay:fetch")
+    assert "Write the name as organisation/model" in response.content.decode()
 
 
 def test_a_name_that_leads_nowhere_stays_until_a_config_is_pasted(
