@@ -9,7 +9,7 @@ from typing import Any
 from django.utils.translation import gettext as _
 
 from configurator.existing import GPUS_MAX, MACHINES_MAX
-from configurator.wizard.gpu_fields import known
+from configurator.wizard.gpu_fields import joined
 from configurator.wizard.loads import (
     language_service,
     language_training,
@@ -147,14 +147,15 @@ def _existing(page: Page) -> dict[str, Any]:
     """The machines that are there already: read from the output of a tool, and chosen by hand."""
     if page.get("has_gpus") != "yes":
         return {}
-    machines = (*(page.get("gpu_paste") or ()), *(page.get("gpu_rows") or ()))
+    pasted, by_hand = page.get("gpu_paste") or (), page.get("gpu_rows") or ()
+    machines = joined(pasted, by_hand, page.situation.catalog)
     if not machines and not page.is_wrong("gpu_paste", "gpu_rows"):
         page.problem("gpu_paste", _("Paste what nvidia-smi prints, or choose your GPUs by hand."))
     if sum(machine.gpu_count for machine in machines) > GPUS_MAX or len(machines) > MACHINES_MAX:
         limits = _("At most {machines} machines with {gpus} GPUs together.")
         page.problem("gpu_paste", limits.format(machines=MACHINES_MAX, gpus=GPUS_MAX))
     return {
-        "existing": tuple(one.model_dump() for one in known(machines, page.situation.catalog)),
+        "existing": tuple(one.model_dump() for one in machines),
         "count_existing": page.get("count_gpus") == "yes",
     }
 

@@ -46,6 +46,45 @@ def known(machines: Machines, catalog: CatalogSnapshot) -> Machines:
     return tuple(one.model_copy(update={"gpus": tuple(map(named, one.gpus))}) for one in machines)
 
 
+def joined(pasted: Machines, by_hand: Machines, catalog: CatalogSnapshot) -> Machines:
+    """All machines, known to the catalog. A row that has the name of a pasted machine says which its unknown GPUs are;
+    without a name that holds where one machine was pasted. What is no such answer is a machine of its own."""
+    machines = list(known(pasted, catalog))
+    rest: list[ExistingMachine] = []
+    for row in known(by_hand, catalog):
+        other: list[ExistingGpu] = []
+        for gpu in row.gpus:
+            meant = [
+                at for at, one in enumerate(machines)
+                if one.name == row.name and (one.name or len(machines) == 1) and _unknown_count(one) >= gpu.count
+            ]  # fmt: skip
+            if meant:
+                machines[meant[0]] = _told(machines[meant[0]], gpu)
+            else:
+                other.append(gpu)
+        if other:
+            rest.append(row.model_copy(update={"gpus": tuple(other)}))
+    return (*machines, *rest)
+
+
+def _unknown_count(machine: ExistingMachine) -> int:
+    return sum(gpu.count for gpu in machine.gpus if not gpu.sku)
+
+
+def _told(machine: ExistingMachine, kind: ExistingGpu) -> ExistingMachine:
+    """`machine` with as many of its unknown GPUs as `kind` counts being of that kind, their readings kept."""
+    left = kind.count
+    gpus: list[ExistingGpu] = []
+    for gpu in machine.gpus:
+        named = 0 if gpu.sku else min(left, gpu.count)
+        left -= named
+        if named:
+            gpus.append(gpu.model_copy(update={"sku": kind.sku, "count": named}))
+        if gpu.count > named:
+            gpus.append(gpu.model_copy(update={"count": gpu.count - named}))
+    return machine.model_copy(update={"gpus": tuple(gpus)})
+
+
 def said(machines: Machines, catalog: CatalogSnapshot) -> str:
     """`gpu01: 2 × A100 PCIe 40GB; 4 × GeForce RTX 3090`."""
     return "; ".join(filter(None, (_machine(one, catalog) for one in known(machines, catalog))))

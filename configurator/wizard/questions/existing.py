@@ -36,7 +36,9 @@ class ExistingForm(StepForm):
     )
     gpu_rows = GpuRowsQuestion(
         _("Or choose them by hand"),
-        help_text=_("Also for GPUs that we do not recognise in the output."),
+        help_text=_(
+            "Also for GPUs that we do not recognise in the output: give the machine the same name as there."
+        ),
         why=_("Without readings we cannot say how busy they are; what they could do we can."),
         shown_if=HAS,
     )

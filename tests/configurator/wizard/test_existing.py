@@ -128,6 +128,34 @@ def test_without_machines_nothing_changes(client: Client, draft: Draft, seed: Ca
     assert (found.existing, found.count_existing) == ((), False)
 
 
+@pytest.mark.parametrize(
+    ("name", "count", "wanted"),
+    [
+        ("gpu01", "2", [("gpu01", ["t4", "a10", "a10"])]),  # which the unknown ones are
+        ("gpu01", "1", [("gpu01", ["t4", "a10", ""])]),
+        ("gpu01", "3", [("gpu01", ["t4", "", ""]), ("gpu01", ["a10"])]),  # more than were pasted
+        ("gpu02", "2", [("gpu01", ["t4", "", ""]), ("gpu02", ["a10"])]),
+        ("", "2", [("gpu01", ["t4", "", ""]), ("", ["a10"])]),
+    ],
+)
+def test_a_row_says_which_the_unknown_gpus_of_a_machine_are(
+    client: Client,
+    draft: Draft,
+    seed: CatalogSnapshot,
+    name: str,
+    count: str,
+    wanted: list[tuple[str, list[str]]],
+) -> None:
+    lines = "".join(f"{gpu}, 22 MiB, 40\n" for gpu in ("Tesla T4", "NVIDIA A10G", "NVIDIA A10G"))
+    answer(
+        client, draft, gpu_paste="host: gpu01\nname, memory.used [MiB], temperature.gpu\n" + lines,
+        gpu_rows_0_machine=name, gpu_rows_0_gpu="a10", gpu_rows_0_count=count,
+    )  # fmt: skip
+    found = workload(draft, seed).existing
+    assert [(one.name, [gpu.sku for gpu in one.gpus]) for one in found] == wanted
+    assert [gpu.temperature_c for gpu in found[0].gpus] == [40, 40, 40]
+
+
 def test_a_gpu_that_nobody_knows_stays_unknown(client: Client, draft: Draft, seed: CatalogSnapshot) -> None:
     answer(client, draft, gpu_paste="2 x Voodoo 5")
     assert [(gpu.name, gpu.sku) for gpu in workload(draft, seed).existing[0].gpus] == [("Voodoo 5", "")]
