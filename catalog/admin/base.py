@@ -20,6 +20,7 @@ from django.utils.translation import get_language, gettext_lazy
 from django.utils.translation import gettext as _
 from simple_history.admin import SimpleHistoryAdmin
 
+from catalog.admin.changes import ChangesInWords
 from catalog.admin.filters import FiguresFilter, PriceStateFilter, holding_now
 from catalog.completeness import missing
 from catalog.models import Price
@@ -86,6 +87,11 @@ class CatalogAdmin(SimpleHistoryAdmin):
     ) -> models.QuerySet[Any]:
         # The package's own asks for every related row without naming one, which Django no longer wants.
         return history_manager.filter(**{pk_name: object_id}).select_related("history_user")
+
+    def get_historical_record_context_helper(
+        self, request: HttpRequest, historical_record: Any
+    ) -> ChangesInWords:
+        return ChangesInWords(self.model, historical_record)
 
     class Media:
         css = {"all": ["catalog/admin.css"]}

@@ -226,7 +226,7 @@ class PriceAdmin(CatalogAdmin):
 
 @admin.register(Margin)
 class MarginAdmin(CatalogAdmin):
-    list_display = ("category", "margin_pct", "minimum_margin_pct", "notes")
+    list_display = ("__str__", "margin_pct", "minimum_margin_pct", "notes")
     list_editable = ("margin_pct", "minimum_margin_pct")
     search_fields = ("category", "notes")
 

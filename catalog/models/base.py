@@ -27,6 +27,26 @@ CONFIDENCE = [
 ]
 
 
+REFUSALS = {
+    "greater_than_equal": _("At least %(ge)s."),
+    "greater_than": _("More than %(gt)s."),
+    "less_than_equal": _("At most %(le)s."),
+    "less_than": _("Less than %(lt)s."),
+    "missing": _("This is missing."),
+    "string_too_short": _("This is missing."),
+    "int_from_float": _("Fill in a whole number."),
+}
+"""What a spec says of a figure, by the kind of mistake that pydantic names."""
+
+
+def in_words(detail: Mapping[str, Any]) -> str:
+    """A mistake that a spec found, as a sentence in the reader's language."""
+    sentence = REFUSALS.get(detail["type"])
+    if sentence is None:
+        return str(detail["msg"]).removeprefix("Value error, ")
+    return str(sentence) % detail.get("ctx", {})
+
+
 class CatalogVersion(models.Model):
     """One row whose token changes with every change of the catalog or of what counts beside it (`Versioned`); the
     caches go by it.
@@ -205,9 +225,14 @@ class Sourced(Seeded):
             for detail in error.errors():
                 column = str(detail["loc"][0]) if detail["loc"] else ""
                 field = self.attribute(column).removesuffix("_id")
-                mistakes.setdefault(field if field in known else "__all__", []).append(detail["msg"])
+                if detail["type"] == "string_too_short" and field in known and not self._may_be_empty(field):
+                    continue  # Django asks for it itself
+                mistakes.setdefault(field if field in known else "__all__", []).append(in_words(detail))
             return mistakes
         return {}
+
+    def _may_be_empty(self, name: str) -> bool:
+        return bool(getattr(self._meta.get_field(name), "blank", True))
 
 
 _PROVENANCE_COLUMNS = (

@@ -18,6 +18,34 @@ CURRENCIES = [("EUR", _("euro")), ("USD", _("US dollar")), ("GBP", _("pound ster
 STALE_DAYS = 60  # hardware prices move within a quarter
 
 
+CATEGORIES = {
+    "gpu_card": _("GPU card"),
+    "gpu_board": _("GPU board"),
+    "edge_module": _("edge module"),
+    "server": _("server"),
+    "cpu": _("processor"),
+    "memory": _("memory"),
+    "drive": _("drive"),
+    "nic": _("network card"),
+    "switch": _("switch"),
+    "optic": _("optic"),
+    "cable": _("cable"),
+    "bridge": _("NVLink bridge"),
+    "rack": _("rack"),
+    "pdu": _("power distribution unit"),
+    "rack_accessory": _("rack accessory"),
+    "cooling": _("cooling"),
+    "ups": _("UPS"),
+    "kvm": _("console (KVM)"),
+    "storage": _("storage"),
+    "power_supply": _("power supply"),
+    "service": _("service"),
+    "support_contract": _("support contract"),
+    "software": _("software"),
+}
+"""Names of the categories of the seed catalog; one that somebody adds goes by its own."""
+
+
 class Margin(Seeded):
     """The margin of a price category: for colleagues only, never in a snapshot or a customer's document."""
 
@@ -49,7 +77,7 @@ class Margin(Seeded):
         ]
 
     def __str__(self) -> str:
-        return self.category
+        return str(CATEGORIES.get(self.category, self.category))
 
 
 class Price(Seeded):

@@ -47,11 +47,12 @@ def pct(fraction: formats.Number | None, digits: int = 2) -> str:
 
 @register.filter
 def unit(value: formats.Number | None, name: str) -> str:
-    """`{{ watts|unit:"W" }}`: a bare number with its unit; whole numbers are counts and keep every digit, others three.
+    """`{{ watts|unit:"W" }}`: a bare number with its unit. Counts and decimals, such as a discount, keep every digit;
+    others three.
 
     A Quantity needs only `say`.
     """
-    return formats.quantity(value, name, 15 if isinstance(value, int) else 3)
+    return formats.quantity(value, name, 15 if isinstance(value, int | Decimal) else 3)
 
 
 @register.filter

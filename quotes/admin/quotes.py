@@ -1,9 +1,9 @@
 """Quotes for sales: find one, change a draft, issue it, and see what happened to it."""
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Iterable, Sequence
 from decimal import Decimal
 from http import HTTPStatus
-from typing import Any, NamedTuple
+from typing import Any
 
 from django import forms
 from django.conf import settings
@@ -17,6 +17,7 @@ from django.shortcuts import get_object_or_404
 from django.template.response import TemplateResponse
 from django.urls import URLPattern, path, reverse
 from django.utils import timezone
+from django.utils.formats import date_format
 from django.utils.functional import Promise
 from django.utils.html import format_html, format_html_join
 from django.utils.safestring import SafeString
@@ -26,151 +27,15 @@ from django.utils.translation import gettext_lazy, ngettext
 from catalog.admin.base import CatalogAdmin
 from configurator import formats
 from quotes import services
+from quotes.admin.filters import CustomerFilter, ValueFilter
+from quotes.admin.steps import STEPS
 from quotes.models import EventKind, Quote, QuoteLine, QuoteStatus
 from quotes.pricing.lines import line_net
 from quotes.services.drafting import together
 from quotes.views import costs_response, pdf_response, xlsx_response
 
 SEE_MARGIN = "quotes.see_margin"
-ISSUE = "quotes.issue_quote"
 ERASE = "quotes.erase_contact"
-CHANGE = "quotes.change_quote"
-
-VALUES = [
-    (Decimal(0), Decimal(50_000)),
-    (Decimal(50_000), Decimal(250_000)),
-    (Decimal(250_000), Decimal(1_000_000)),
-]
-CUSTOMERS_LISTED = 30
-
-
-# ── steps in the life of a quote ────────────────────────────────────────────────────────────────────────────────
-
-
-class Step(NamedTuple):
-    """A button on the page of a quote that asks once more and then does it."""
-
-    title: Promise
-    question: Promise
-    permission: str
-    allowed: Callable[[Quote], bool]
-    perform: Callable[[Quote, User], Any]
-    done: Promise
-
-
-def _reprice(quote: Quote, by: User) -> Quote:
-    services.reprice(quote, by)
-    return quote
-
-
-STEPS: dict[str, Step] = {
-    "issue": Step(
-        gettext_lazy("Issue"),
-        gettext_lazy(
-            "The quote gets its number and cannot change any more. The customer may then accept it."
-        ),
-        ISSUE,
-        lambda quote: quote.is_editable,
-        services.issue,
-        gettext_lazy("%(quote)s has been issued."),
-    ),
-    "send": Step(
-        gettext_lazy("E-mail the link"),
-        gettext_lazy("The customer gets the link to this quote by e-mail."),
-        ISSUE,
-        lambda quote: quote.status == QuoteStatus.ISSUED and not quote.link_revoked and services.mail_is_on(),
-        services.send_link,
-        gettext_lazy(
-            "The link of %(quote)s goes to the customer; what happened below says whether it went out."
-        ),
-    ),
-    "reprice": Step(
-        gettext_lazy("Calculate anew"),
-        gettext_lazy(
-            "The system is sized and priced with today's catalog, prices and assumptions. Quantities and prices that "
-            "you changed in its lines are replaced; discounts and lines that you added stay."
-        ),
-        CHANGE,
-        lambda quote: quote.is_editable,
-        _reprice,
-        gettext_lazy("%(quote)s has been calculated anew."),
-    ),
-    "revise": Step(
-        gettext_lazy("New revision"),
-        gettext_lazy(
-            "You get a draft under the same number. This revision stays as it is until you issue that one."
-        ),
-        CHANGE,
-        lambda quote: (
-            quote.number is not None
-            and quote.status not in {QuoteStatus.DRAFT, QuoteStatus.ACCEPTED}
-            and not Quote.objects.filter(supersedes=quote).exists()
-        ),
-        services.new_revision,
-        gettext_lazy("Here is the new revision, as a draft."),
-    ),
-    "withdraw": Step(
-        gettext_lazy("Withdraw"),
-        gettext_lazy("The customer can no longer accept this quote. There is no way back."),
-        CHANGE,
-        lambda quote: quote.status in {QuoteStatus.DRAFT, QuoteStatus.ISSUED},
-        services.withdraw,
-        gettext_lazy("%(quote)s has been withdrawn."),
-    ),
-    "revoke": Step(
-        gettext_lazy("Revoke the link"),
-        gettext_lazy("The customer's link then leads nowhere."),
-        CHANGE,
-        lambda quote: not quote.link_revoked,
-        services.revoke_link,
-        gettext_lazy("The link of %(quote)s no longer works."),
-    ),
-    "restore": Step(
-        gettext_lazy("Restore the link"),
-        gettext_lazy("The customer's link works again."),
-        CHANGE,
-        lambda quote: quote.link_revoked,
-        services.restore_link,
-        gettext_lazy("The link of %(quote)s works again."),
-    ),
-}
-
-
-# ── filters ─────────────────────────────────────────────────────────────────────────────────────────────────────
-
-
-class ValueFilter(admin.SimpleListFilter):
-    title = gettext_lazy("value")
-    parameter_name = "value"
-
-    def lookups(self, request: HttpRequest, model_admin: Any) -> list[tuple[str, str]]:
-        bands = [(str(high), formats.money_span(low, high)) for low, high in VALUES]
-        return [
-            *bands,
-            ("more", _("more than %(amount)s") % {"amount": formats.money(VALUES[-1][1], "round")}),
-        ]
-
-    def queryset(self, request: HttpRequest, queryset: models.QuerySet[Any]) -> models.QuerySet[Any]:
-        if self.value() == "more":
-            return queryset.filter(net_eur__gte=VALUES[-1][1])
-        band = next(((low, high) for low, high in VALUES if str(high) == self.value()), None)
-        return queryset.filter(net_eur__gte=band[0], net_eur__lt=band[1]) if band else queryset
-
-
-class CustomerFilter(admin.SimpleListFilter):
-    """The organisations that asked last; others are found by search."""
-
-    title = gettext_lazy("customer")
-    parameter_name = "customer"
-
-    def lookups(self, request: HttpRequest, model_admin: Any) -> list[tuple[str, str]]:
-        latest = (
-            Quote.objects.values("organisation").annotate(last=models.Max("created_at")).order_by("-last")
-        )
-        return [(row["organisation"], row["organisation"]) for row in latest[:CUSTOMERS_LISTED]]
-
-    def queryset(self, request: HttpRequest, queryset: models.QuerySet[Any]) -> models.QuerySet[Any]:
-        return queryset.filter(organisation=self.value()) if self.value() else queryset
 
 
 # ── lines ───────────────────────────────────────────────────────────────────────────────────────────────────────
@@ -389,7 +254,7 @@ class QuoteAdmin(CatalogAdmin):
     def happened(self, quote: Quote) -> str:
         rows = (
             (
-                timezone.localtime(event.at).strftime("%Y-%m-%d %H:%M"),
+                date_format(timezone.localtime(event.at), "DATETIME_FORMAT"),
                 EventKind(event.kind).label,
                 event.by,
                 event.detail,
@@ -460,9 +325,10 @@ class QuoteAdmin(CatalogAdmin):
         if step is None or not isinstance(user, User) or not user.has_perm(step.permission):
             raise PermissionDenied
         trouble: Sequence[str] = services.obstacles(quote) if name == "issue" and quote.is_editable else ()
-        if request.method == "POST":
+        form = step.form(request.POST if request.method == "POST" else None)
+        if form.is_valid():
             try:
-                changed = step.perform(quote, user)
+                changed = step.perform(quote, user, **form.cleaned_data)
             except services.Refused as refusal:
                 trouble = refusal.messages
             else:
@@ -474,6 +340,7 @@ class QuoteAdmin(CatalogAdmin):
             "quote": quote,
             "title": step.title,
             "question": step.question,
+            "form": form,
             "trouble": trouble,
             "media": self.media,
         }

@@ -19,6 +19,7 @@ from django.db.models import Q
 from django.urls import reverse
 from django.utils import timezone
 from django.utils.translation import gettext_lazy as _
+from django.utils.translation import pgettext_lazy
 from simple_history.models import HistoricalRecords
 
 from quotes.models.seller import LANGUAGES, VAT_MODES, TermsDocument
@@ -45,7 +46,7 @@ ROLES = [
     (LineRole.STORAGE.value, _("storage")),
     (LineRole.MANAGEMENT.value, _("management")),
     (LineRole.RACK.value, _("rack")),
-    (LineRole.POWER.value, _("power")),
+    (LineRole.POWER.value, pgettext_lazy("kind of line", "power")),
     (LineRole.COOLING.value, _("cooling")),
     (LineRole.SERVICE.value, _("service")),
     (LineRole.LICENCE.value, _("licence")),
@@ -197,7 +198,9 @@ class Quote(models.Model):
     valid_until = models.DateField(
         _("valid until"), help_text=_("Until the end of that day, Amsterdam time.")
     )
-    vat_mode = models.CharField(_("VAT"), max_length=20, choices=VAT_MODES, default=VatMode.DOMESTIC.value)
+    vat_mode = models.CharField(
+        pgettext_lazy("field", "VAT"), max_length=20, choices=VAT_MODES, default=VatMode.DOMESTIC.value
+    )
     discount_pct = models.DecimalField(
         _("discount on all lines (%)"),
         max_digits=5,

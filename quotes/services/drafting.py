@@ -163,8 +163,11 @@ def lines_of(quote: Quote) -> tuple[list[PricedLine], list[PricedLine]]:
 
 
 def together(first_pct: Decimal, second_pct: Decimal) -> Decimal:
-    """One discount on top of another, in per cent: 10 and 10 make 19."""
-    return 100 - (100 - first_pct) * (100 - second_pct) / 100
+    """One discount on top of another, in per cent: 10 and 10 make 19.
+
+    In whole hundredths, like each of the two, so that who computes with the discount that is printed gets our amount.
+    """
+    return cents(100 - (100 - first_pct) * (100 - second_pct) / 100)
 
 
 def _reasons(quote: Quote) -> dict[tuple[str, str], Message]:

@@ -207,9 +207,19 @@ def later_revision(quote: Quote) -> Quote | None:
 
 
 @transaction.atomic
-def accept(quote: Quote, *, name: str, function: str, now: datetime | None = None) -> Quote:
-    """The customer agrees. Raises Refused when expired, revoked, decided already or replaced."""
-    quote = _open_for_decision(quote, now or timezone.now())
+def accept(
+    quote: Quote,
+    *,
+    name: str,
+    function: str,
+    entered_by: AbstractBaseUser | None = None,
+    now: datetime | None = None,
+) -> Quote:
+    """The customer agrees, by the link or in another way that a colleague enters.
+
+    Raises Refused when expired, decided already or replaced, and by the link when that is revoked.
+    """
+    quote = _open_for_decision(quote, now or timezone.now(), by_link=entered_by is None)
     if not name.strip() or not function.strip():
         raise Refused(_("Say who accepts this quote, and in which function."))
     quote.status = QuoteStatus.ACCEPTED
@@ -223,36 +233,48 @@ def accept(quote: Quote, *, name: str, function: str, now: datetime | None = Non
     with suppress(Unreadable):
         keep_paper(quote, Paper.Kind.ACCEPTED)
     terms = quote.terms.sha256[:12] if quote.terms else ""
-    record(
-        quote, EventKind.ACCEPTED, by=name, detail=f"{quote.full_number} {quote.issued_sha256[:12]} {terms}"
-    )
+    proof = f"{quote.full_number} {quote.issued_sha256[:12]} {terms}"
+    record(quote, EventKind.ACCEPTED, by=name, detail=_entered(proof, entered_by))
     tell_customer(quote, Notice.AGREED)
     tell_seller(quote, Notice.ACCEPTED)
     return quote
 
 
 @transaction.atomic
-def decline(quote: Quote, *, name: str, reason: str = "", now: datetime | None = None) -> Quote:
-    """The customer says no. Raises Refused as `accept` does."""
-    quote = _open_for_decision(quote, now or timezone.now())
+def decline(
+    quote: Quote,
+    *,
+    name: str,
+    reason: str = "",
+    entered_by: AbstractBaseUser | None = None,
+    now: datetime | None = None,
+) -> Quote:
+    """The customer says no, by the link or in another way that a colleague enters. Raises Refused as `accept` does."""
+    quote = _open_for_decision(quote, now or timezone.now(), by_link=entered_by is None)
     if not name.strip():
         raise Refused(_("Say who declines this quote."))
     quote.status = QuoteStatus.DECLINED
     quote.decided_at = now or timezone.now()
     quote.decided_by, quote.decline_reason = name, reason
     quote.save()
-    record(quote, EventKind.DECLINED, by=name, detail=reason)
+    record(quote, EventKind.DECLINED, by=name, detail=_entered(reason, entered_by))
     tell_seller(quote, Notice.DECLINED)
     return quote
 
 
-def _open_for_decision(quote: Quote, moment: datetime) -> Quote:
+def _entered(detail: str, by: AbstractBaseUser | None) -> str:
+    """What an event says of a decision: by whom it was entered, when that was not the customer."""
+    return f"{_('entered by %(name)s') % {'name': by}} {detail}".strip() if by else detail
+
+
+def _open_for_decision(quote: Quote, moment: datetime, *, by_link: bool) -> Quote:
     quote = _locked(quote)
     if quote.status == QuoteStatus.EXPIRED or (
         quote.status == QuoteStatus.ISSUED and quote.is_expired(moment)
     ):
         raise Refused(_("This quote has expired. Ask for a new one."))
-    if quote.status != QuoteStatus.ISSUED or not quote.link_works(timezone.localdate(moment)):
+    barred = by_link and not quote.link_works(timezone.localdate(moment))
+    if quote.status != QuoteStatus.ISSUED or barred:
         raise Refused(_("This quote is not open for a decision."))
     if Quote.objects.filter(number=quote.number, status=QuoteStatus.ACCEPTED).exists():
         raise Refused(_("Another revision of this quote has been accepted already."))

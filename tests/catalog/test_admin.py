@@ -253,6 +253,7 @@ def test_a_server_is_copied_as_new(catalog: None, saskia: User, client_of: Clien
     data = _form_data(response)
     assert data["source"].startswith("ServeTheHome")
     assert "sku" not in data
+    assert _errors(client.post(address(Server, "add"), {**data, "sku": ""})).keys() == {"sku"}
     response = client.post(address(Server, "add"), {**data, "sku": "SYS-821GE-NEW", "name": "SYS-821GE-NEW"})
     assert response.status_code == 302, _errors(response)
     copied = Server.objects.get(pk="SYS-821GE-NEW")

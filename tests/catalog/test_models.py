@@ -31,6 +31,7 @@ from catalog.models import (
     StorageSystem,
     Switch,
 )
+from catalog.models.base import in_words
 
 pytestmark = pytest.mark.django_db
 
@@ -147,6 +148,14 @@ def test_the_spec_has_the_last_word() -> None:
     with pytest.raises(ValidationError) as raised:
         row.full_clean()
     assert "kind" in raised.value.message_dict
+
+
+def test_what_the_spec_says_is_said_in_the_readers_language() -> None:
+    detail = {"type": "less_than_equal", "msg": "Input should be …", "ctx": {"le": 100}}
+    assert in_words(detail) == "At most 100."
+    with translation.override("nl"):
+        assert in_words(detail) == "Hoogstens 100."
+    assert in_words({"type": "value_error", "msg": "Value error, no such thing"}) == "no such thing"
 
 
 def test_only_figures_can_be_estimates() -> None:

@@ -12,7 +12,7 @@ from django.test import Client
 from django.urls import reverse
 
 from quotes import services
-from quotes.admin.quotes import STEPS
+from quotes.admin.steps import STEPS
 from quotes.models import AssumptionOverride, Quote, QuoteStatus, Seller, TermsDocument, VatRate
 from quotes.sizing.assumptions import Assumptions
 from tests.quotes.conftest import CONTACT
@@ -237,6 +237,34 @@ def test_other_steps(sales: Client, make_quote, step: str, field: str, value: An
     assert getattr(quote, field) == value
 
 
+def test_sales_enters_an_agreement_on_paper(sales: Client, make_quote) -> None:
+    quote = services.revoke_link(make_quote("issued"), User.objects.get(username="saskia"))
+    address = step_page(quote, "agree")
+    assert sales.post(address, {"name": " ", "function": "Hoofd ICT"}).status_code == 422
+    quote.refresh_from_db()
+    assert quote.status == "issued"
+    assert sales.post(address, {"name": "Jan", "function": "Hoofd ICT"}).status_code == 302
+    quote.refresh_from_db()
+    assert (quote.status, quote.decided_by, quote.decided_function) == ("accepted", "Jan", "Hoofd ICT")
+    assert "entered by saskia" in text_of(sales.get(form_page(quote)))
+    assert sales.post(address, {"name": "Piet", "function": "x"}).status_code == 422
+
+
+def test_sales_enters_a_refusal(sales: Client, make_quote) -> None:
+    quote = make_quote("issued")
+    assert sales.post(step_page(quote, "lose"), {"name": "Jan", "reason": "Te duur"}).status_code == 302
+    quote.refresh_from_db()
+    assert (quote.status, quote.decline_reason) == ("declined", "Te duur")
+
+
+def test_the_history_speaks_of_changes_in_words(sales: Client, make_quote) -> None:
+    sales.cookies.load({"django_language": "nl"})
+    page = text_of(sales.get(reverse("admin:quotes_quote_history", args=[make_quote("issued").pk])))
+    assert "concept → uitgebracht" in page
+    assert re.search(r"Uitgebracht op</strong>: – → \d+ \w+ \d{4} \d\d:\d\d", page)
+    assert not re.search(r"\bNone\b|pk=|View history", page)
+
+
 def test_an_unknown_step_is_refused(sales: Client, make_quote) -> None:
     assert sales.get(step_page(make_quote(), "celebrate")).status_code == 403
 
@@ -280,7 +308,7 @@ def test_issuing_needs_its_own_permission(client_of: ClientOf, saskia: User, mak
     quote = make_quote()
     clerk = client_of(without(saskia, "issue_quote"))
     assert step_page(quote, "issue") not in text_of(clerk.get(form_page(quote)))
-    assert clerk.post(step_page(quote, "issue")).status_code == 403
+    assert [clerk.post(step_page(quote, name)).status_code for name in ("issue", "agree")] == [403, 403]
     quote.refresh_from_db()
     assert quote.status == "draft"
 

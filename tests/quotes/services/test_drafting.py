@@ -164,11 +164,15 @@ def test_lines_make_groups_make_the_total(make_quote_once: Quote, rows: list[Any
     net = services.refresh_total(quote)
     document = services.document_of(quote)
     totals = document.prices.totals
+    cent = Decimal("0.01")
+
+    def printed(off: Decimal) -> Decimal:
+        """The two discounts as one, as the quote shows it."""
+        return (100 - (100 - off) * (100 - discount) / 100).quantize(cent, ROUND_HALF_UP)
+
     expected = sum(
         (
-            (quantity * unit * (100 - off) * (100 - discount) / 10_000).quantize(
-                Decimal("0.01"), ROUND_HALF_UP
-            )
+            (quantity * unit * (100 - printed(off)) / 100).quantize(cent, ROUND_HALF_UP)
             for quantity, unit, off, optional, _group in rows
             if not optional
         ),
@@ -186,9 +190,18 @@ def make_quote_once(make_quote) -> Quote:
     return make_quote()
 
 
-@pytest.mark.parametrize(("first", "second", "both"), [(0, 0, 0), (10, 0, 10), (10, 10, 19), (100, 50, 100)])
-def test_one_discount_comes_on_top_of_the_other(first: int, second: int, both: int) -> None:
-    assert together(Decimal(first), Decimal(second)) == both
+@pytest.mark.parametrize(
+    ("first", "second", "both"),
+    [
+        ("0", "0", "0"),
+        ("10", "0", "10"),
+        ("10", "10", "19"),
+        ("100", "50", "100"),
+        ("12.35", "7.77", "19.16"),
+    ],
+)
+def test_one_discount_comes_on_top_of_the_other(first: str, second: str, both: str) -> None:
+    assert together(Decimal(first), Decimal(second)) == Decimal(both)
 
 
 # ── calculated anew ─────────────────────────────────────────────────────────────────────────────────────────────
