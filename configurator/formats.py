@@ -138,6 +138,8 @@ def unit_name(unit: str, value: Number = 2) -> str:
 def _word(word: str, count: int) -> str:
     if word in WORDS:
         return gettext(word)
+    if word.startswith("million "):
+        return f"{gettext('million')} {_word(word.removeprefix('million '), 2)}"
     if word in _SINGULAR:
         return COUNTED[_SINGULAR[word]](1)
     return COUNTED[word](count) if word in COUNTED else word

@@ -32,7 +32,7 @@ class _Plot:
 
     def __init__(self, drawn: CliffMap, candidate: Candidate, width: float, height: float) -> None:
         self.width, self.height = width, height
-        self.first, self.last = drawn.first, drawn.steps[-1].demand
+        self.first, self.last, self.unit = drawn.first, drawn.steps[-1].demand, drawn.today.unit
         self.last = max(self.last, candidate.headroom_factor, 1.0)
         most = max(*(float(step.price_eur) for step in drawn.steps), float(candidate.price_eur))
         self.ticks = nice_ticks(most * 1.05)
@@ -141,7 +141,8 @@ def step_name(step: CliffStep, words: Words) -> str:
 def _proposal(plot: _Plot, candidate: Candidate, words: Words) -> list[str]:
     y = plot.y(float(candidate.price_eur))
     today, most = plot.x(1), plot.x(candidate.headroom_factor)
-    label = words.say(Message.of(noop("your peak today")))
+    per_run = plot.unit.endswith(("tokens", "samples"))
+    label = words.say(Message.of(noop("your job now") if per_run else noop("your peak today")))
     return [
         line(today, TOP - 4, today, plot.floor, "ink", thick=1, dash="4 4"),
         text(today, TOP - 10, label, size=SMALL, anchor="middle", bold=True),

@@ -460,6 +460,7 @@ def _accelerator(system: SizedSystem, catalog: CatalogSnapshot) -> AcceleratorSp
 
 
 RULES: list[Rule] = [
+    cheaper_to_rent,
     unmeasured,
     unknown_structure,
     counted_otherwise,
@@ -469,7 +470,6 @@ RULES: list[Rule] = [
     thin_interconnect,
     other_software,
     no_support,
-    cheaper_to_rent,
     too_late,
     no_room_to_grow,
     no_spare,

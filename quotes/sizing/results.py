@@ -8,6 +8,7 @@ from collections.abc import Mapping
 from datetime import date
 from decimal import Decimal
 from enum import StrEnum
+from math import floor, log10
 from typing import Literal
 
 from pydantic import Field
@@ -148,9 +149,11 @@ class Portion(Frozen):
 
 
 def readable_rate(items_s: float, unit: str, digits: int = 3) -> Quantity:
-    """By the hour where less than one a second is done."""
+    """By the hour where less than one a second is done, in millions where more than one of those."""
     if items_s < 1 and unit.endswith("/s"):
         return Quantity(value=items_s * 3600, unit=f"{unit.removesuffix('/s')}/hour", digits=digits)
+    if items_s >= 1e6:
+        return Quantity(value=items_s / 1e6, unit=f"million {unit}", digits=digits)
     return Quantity(value=items_s, unit=unit, digits=digits)
 
 
@@ -192,8 +195,10 @@ class LoadOption(Frozen):
 
     @property
     def rate_in_all(self) -> Quantity:
-        """`items_s_in_all` as people count."""
-        return readable_rate(self.items_s_in_all, self.rate_unit, digits=2)
+        """`items_s_in_all` as people count, to two digits and never rounded up."""
+        rate = readable_rate(self.items_s_in_all, self.rate_unit, digits=2)
+        step = 10.0 ** (floor(log10(rate.value)) - 1) if rate.value > 0 else 1
+        return rate.model_copy(update={"value": round(floor(rate.value / step + 1e-6) * step, 9)})
 
     @property
     def items_s_in_all(self) -> float:

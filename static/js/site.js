@@ -72,11 +72,16 @@ function makeTabs(nav) {
 const makeAllTabs = (root) => root.querySelectorAll("nav.tabs").forEach(makeTabs);
 makeAllTabs(document);
 
-// ── what does not scroll need not be a stop on the way of the Tab key ───────────────────────────────────────────
-const scrollers = new ResizeObserver((entries) => {
-  for (const { target } of entries) target.tabIndex = target.scrollWidth > target.clientWidth ? 0 : -1;
-});
-for (const box of document.querySelectorAll(".scroll[tabindex]")) scrollers.observe(box);
+// ── wide tables and drawings: only what scrolls is a stop of the Tab key, and it shows that there is more ──────
+const seen = (box) => {
+  box.tabIndex = box.scrollWidth > box.clientWidth ? 0 : -1;
+  box.classList.toggle("scroll--more", box.scrollLeft + box.clientWidth < box.scrollWidth - 1);
+};
+const scrollers = new ResizeObserver((entries) => entries.forEach(({ target }) => seen(target)));
+for (const box of document.querySelectorAll(".scroll[tabindex]")) {
+  scrollers.observe(box);
+  box.addEventListener("scroll", () => seen(box), { passive: true });
+}
 
 // ── after a failed submit the summary of errors speaks first ───────────────────────────────────────────────────
 document.querySelector(".error-summary")?.focus();

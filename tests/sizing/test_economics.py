@@ -329,3 +329,8 @@ def test_each_phase_carries_its_demand(growth: float, headroom: float, years: in
 def test_shrinking_demand_adds_nothing() -> None:
     phases = growth_phases(candidate(), workload(growth=Growth(load_pct_per_year=-50)), A)
     assert {phase.nodes for phase in phases} == {1}
+
+
+def test_a_job_does_not_grow_by_itself() -> None:
+    alone = workload(growth=Growth(load_pct_per_year=50)).model_copy(update={"services": ()})
+    assert growth_phases(candidate(), alone, A) == ()

@@ -6,12 +6,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from catalog.quantity import Quantity
 from catalog.specs import AcceleratorSpec, FormFactor
 from configurator.workload import Domain, LoadProfile, RateService, RateTraining
 from quotes.sizing.rates import explain_rates, load_rates, rate_service_options, rate_training_options
 from quotes.sizing.rates.jobs import network_gbit_s
 from quotes.sizing.rates.offered import BY_NAME
-from quotes.sizing.results import LoadOption, Refusal, Verdict
+from quotes.sizing.results import LoadOption, Refusal, Verdict, readable_rate
 from quotes.sizing.trace import Badge
 
 from .hardware import ASSUMPTIONS, named, seed
@@ -291,3 +292,12 @@ def test_a_wide_interval_is_a_warning() -> None:
     live = RateService(domain=Domain.SPEECH, model="Parakeet 0.6B (live)", items_s=20, streams=20)
     assert explained("Gaudi 3", live).findings
     assert not explained("L40S", INSPECTION).findings
+
+
+def test_what_a_service_carries_is_told_as_people_count_and_never_rounded_up() -> None:
+    option = explained("L40S", INSPECTION)
+    assert option.items_s_in_all == pytest.approx(INSPECTION.items_s * option.capacity_factor)
+    told = option.rate_in_all
+    assert option.items_s_in_all * 0.9 <= told.value <= option.items_s_in_all
+    assert readable_rate(0.2, "images/s") == Quantity(value=720, unit="images/hour")
+    assert readable_rate(71_100_000, "rows × trees/s") == Quantity(value=71.1, unit="million rows × trees/s")
