@@ -152,6 +152,7 @@ def test_every_scenario_has_a_proposal_page(make_plan: MakePlan, scenario: str, 
     assert 'id="facility"' in body
     ids = re.findall(r'\bid="([^"]+)"', body)
     assert not [one for one, times in Counter(ids).items() if times > 1]
+    assert sum(one.endswith("-split") for one in ids) == len(response.context["chosen"].splits)
     assert not re.search(r"(?<!\$)\{\w+\}|%\(\w+\)s", body)  # a start command may name ${PORT}
 
 

@@ -125,9 +125,10 @@ def test_disaggregated_runs_are_answered_where_the_batch_is_known() -> None:
 def test_why_a_disaggregated_run_is_refused() -> None:
     """Workers that are not counted, a load that is not stated; and no row tells who waited for a place."""
     late, unknown = DISAGGREGATED[1], DISAGGREGATED[2]
-    idle = {**late, "id": "idle", "concurrency": ""}
-    rows = list(serving_disagg.predict_rows([late, unknown, idle], CONTEXT))
+    idle, strange = {**late, "id": "idle", "concurrency": ""}, {**late, "id": "strange", "gpu": "b9000"}
+    rows = list(serving_disagg.predict_rows([late, unknown, idle, strange], CONTEXT))
     found = {row.id: row.refused for row in rows if row.metric == "tpot_ms"}
+    assert "b9000" in found.pop("strange")
     assert found == {late["id"]: "", unknown["id"]: serving_disagg.BATCH, "idle": serving_disagg.LOAD}
     assert {row.refused for row in rows if row.metric == "ttft_ms"} == {serving_disagg.PLACE}
 
@@ -144,7 +145,7 @@ def test_answers_are_written_together_only_as_fast_as_prompts_are_read() -> None
             {"prefill_workers": "4"},
         )
     ]
-    blind, known, more, readers = serving_disagg.circles([one for one in halves if one], CONTEXT).batch
+    blind, known, more, readers = serving_disagg.circles(halves, CONTEXT).batch
     assert blind == known < 32
     assert more < 2 * known
     assert readers > known

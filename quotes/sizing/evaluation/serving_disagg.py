@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from quotes.sizing.evaluation.base import Context, PredictedRow, Row
 from quotes.sizing.evaluation.conditions import Conditions
 from quotes.sizing.evaluation.names import OutOfScope
-from quotes.sizing.evaluation.serving_rows import Run, constants_for, run_of_row, table_of
+from quotes.sizing.evaluation.serving_rows import Run, constants_for, parse_runs, table_of
 from quotes.sizing.serving.forward import decode_seconds, prefill_seconds
 from quotes.sizing.serving.intervals import intervals_of
 from quotes.sizing.serving.split import WIDER, AnswerStation, Circling, PromptStation, circling
@@ -27,7 +27,6 @@ PLACE = (
     "The wait for a place on an answer worker is not predicted: how many answers a worker runs together is a setting of"
     " its launch that the row does not state."
 )
-FORMAT = "The row names a model or a format that is not sized."
 LOAD = "The row does not state how many requests were in flight."
 BATCH = (
     "The row states neither how many decode workers shared the load nor whether they guessed tokens ahead."
@@ -36,37 +35,30 @@ BATCH = (
 
 def predict_rows(rows: list[dict[str, str]], context: Context) -> Iterator[PredictedRow]:
     """Times per token where the workers are counted; everything else with the reason why not."""
-    halves = [half for row in rows if (half := halves_of(row, context)) is not None]
-    predicted: dict[str, tuple[float, float, float, str]] = {}
-    if halves:
-        choices = table_of(
-            [half.answers for half in halves], context.calibration, context.assumptions
-        ).choices
-        for half, choice, value in zip(halves, choices, circles(halves, context).step_s, strict=True):
-            run = half.answers
-            interval = intervals_of(
-                context.calibration, run.engine, choice, False, run.arch.standard_structure, run.tp * run.dp
-            )[1]
-            badge = Badge.INTERPOLATED if choice.exact else Badge.EXTRAPOLATED
-            milliseconds = float(value) * 1e3
-            ends = milliseconds * interval.low**WIDER, milliseconds * interval.high**WIDER
-            predicted[run.id] = (milliseconds, *ends, str(badge))
+    halves, refused = parse_halves(rows, context)
     for row in rows:
         yield _refused(row, "ttft_ms", PLACE)
-        if row["id"] in predicted:
-            value, low, high, badge_text = predicted[row["id"]]
-            yield PredictedRow(
-                id=row["id"], metric="tpot_ms", measured=float(row["tpot_ms"]), predicted=value, low=low, high=high,
-                badge=badge_text, model=row["model"], gpu=row["gpu"],
-            )  # fmt: skip
-        else:
-            yield _refused(row, "tpot_ms", _why(row))
-
-
-def _why(row: Row) -> str:
-    if not row["concurrency"]:
-        return LOAD
-    return BATCH if decode_batch(row) is None else FORMAT
+    for row, reason in refused:
+        yield _refused(row, "tpot_ms", reason)
+    if not halves:
+        return
+    choices = table_of([half.answers for half in halves], context.calibration, context.assumptions).choices
+    for half, choice, seconds in zip(halves, choices, circles(halves, context).step_s, strict=True):
+        run, milliseconds = half.answers, float(seconds) * 1e3
+        interval = intervals_of(
+            context.calibration, run.engine, choice, False, run.arch.standard_structure, run.tp * run.dp
+        )[1]
+        yield PredictedRow(
+            id=run.id,
+            metric="tpot_ms",
+            measured=run.tpot_ms,
+            predicted=milliseconds,
+            low=milliseconds * interval.low**WIDER,
+            high=milliseconds * interval.high**WIDER,
+            badge=str(Badge.INTERPOLATED if choice.exact else Badge.EXTRAPOLATED),
+            model=run.model,
+            gpu=run.gpu,
+        )
 
 
 def _refused(row: Row, metric: str, reason: str) -> PredictedRow:
@@ -87,37 +79,49 @@ class Halves(NamedTuple):
     answer_workers: float
 
 
-def halves_of(row: Row, context: Context) -> Halves | None:
-    """Both workers of `row`; None when their load is not known or they are not sized."""
+def parse_halves(rows: Iterable[Row], context: Context) -> tuple[list[Halves], list[tuple[Row, str]]]:
+    """Runs that can be predicted, and (row, reason) of those that cannot."""
+    found: list[Halves] = []
+    refused: list[tuple[Row, str]] = []
+    for row in rows:
+        try:
+            found.append(halves_of(row, context))
+        except OutOfScope as reason:
+            refused.append((row, str(reason)))
+    return found, refused
+
+
+def halves_of(row: Row, context: Context) -> Halves:
+    """Both workers of `row`. Raises OutOfScope with a sentence when their load is not known or they are not sized."""
+    if not row["concurrency"]:
+        raise OutOfScope(LOAD)
     batch = decode_batch(row)
     if batch is None:
-        return None
-    requests = float(row["concurrency"])
-    workers = float(row["prefill_workers"] or "inf")
-    try:
-        prompts = _worker(row, "prefill", max(1.0, requests / workers), context)
-        answers = _worker(row, "decode", batch, context)
-    except (OutOfScope, ValueError):
-        return None
-    return Halves(prompts, answers, requests, workers, requests / batch)
+        raise OutOfScope(BATCH)
+    requests, workers = float(row["concurrency"]), float(row["prefill_workers"] or 0) or np.inf
+    prompts = _worker(row, "prefill", max(1.0, requests / workers), context)
+    return Halves(prompts, _worker(row, "decode", batch, context), requests, workers, requests / batch)
 
 
 def _worker(row: Row, kind: str, requests: float, context: Context) -> Run:
     """One worker as a run of its own, with no prompts between its steps and no setting of an undivided engine."""
     shaped = {
-        **row, "tp": row[f"{kind}_tp"], "dp": row[f"{kind}_dp"], "pp": "1", "concurrency": str(requests),
+        **row, "tp": row[f"{kind}_tp"], "dp": row[f"{kind}_dp"], "pp": row[f"{kind}_pp"], "concurrency": str(requests),
         "ep": str(max(1, int(row[f"{kind}_ep"] or 1))), "spec_decode": "none", "flags": "", "kv_precision": "fp8",
     }  # fmt: skip
-    run = run_of_row(shaped, context)
-    conditions = Conditions(length_factor=run.conditions.length_factor)
-    return run._replace(alone=True, campaign=f"{run.campaign}|{kind} worker", conditions=conditions)
+    runs, refused = parse_runs([shaped], context)
+    if refused:
+        raise OutOfScope(refused[0][1])
+    conditions = Conditions(length_factor=runs[0].conditions.length_factor)
+    return runs[0]._replace(alone=True, campaign=f"{runs[0].campaign}|{kind} worker", conditions=conditions)
 
 
 def circles(halves: Sequence[Halves], context: Context) -> Circling:
     """The steady state of each run, as a benchmark with a fixed number of requests in flight sees it."""
     reading = table_of([half.prompts for half in halves], context.calibration, context.assumptions)
     writing = table_of([half.answers for half in halves], context.calibration, context.assumptions)
-    over, sched = (constants := constants_for(reading, context.calibration)).over, constants.sched
+    constants = constants_for(reading, context.calibration)
+    over, sched = constants.over, constants.sched
     prompt, output = np.asarray(reading.load.prompt, float), np.asarray(writing.load.output, float)
     alone = prefill_seconds(reading.shape, reading.machine, over, reading.spread, 1.0, prompt)
     most = np.maximum(1.0, np.asarray(reading.load.concurrency) / reading.spread.dp)
@@ -151,7 +155,7 @@ def decode_batch(row: Row) -> float | None:
     of that name holds a limit of one attention replica, reached or not."""
     if not row["concurrency"]:
         return None
-    if row["decode_workers"]:
+    if float(row["decode_workers"] or 0) > 0:
         return float(row["concurrency"]) / float(row["decode_workers"])
     few = float(row["concurrency"]) <= SINGLE_WORKER_REQUESTS
     single = row["prefill_tp"] == "1" and not row["prefill_workers"] and row["decode_tp"] == "4"
@@ -164,11 +168,11 @@ def decode_batch(row: Row) -> float | None:
 def fitted_decode_workers(rows: Iterable[Row], context: Context) -> list[Run]:
     """Decode workers whose batch was full, without repeats: no models that could have guessed tokens ahead, and no FP8,
     whose rows name several checkpoints."""
-    halves = (halves_of(row, context) for row in rows if float(row["ttft_ms"] or 0) <= LATE_MS)
+    full = (row for row in rows if float(row["ttft_ms"] or 0) <= LATE_MS)
     runs = [
         half.answers._replace(ttft_ms=None)
-        for half in halves
-        if half is not None and not half.answers.arch.mtp_layers and half.answers.form.key != "fp8"
+        for half in parse_halves(full, context)[0]
+        if not half.answers.arch.mtp_layers and half.answers.form.key != "fp8"
     ]
     once = {(run.model, run.gpu, run.engine, run.tp, run.ep, run.prompt, run.tpot_ms): run for run in runs}
     return list(once.values())
