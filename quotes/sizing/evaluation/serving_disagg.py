@@ -38,8 +38,8 @@ def predict_rows(rows: list[dict[str, str]], context: Context) -> Iterator[Predi
     halves, refused = parse_halves(rows, context)
     for row in rows:
         yield _refused(row, "ttft_ms", PLACE)
-    for row, reason in refused:
-        yield _refused(row, "tpot_ms", reason)
+    for out, reason in refused:
+        yield _refused(out, "tpot_ms", reason)
     if not halves:
         return
     choices = table_of([half.answers for half in halves], context.calibration, context.assumptions).choices
