@@ -150,7 +150,13 @@ def test_what_does_not_fit_inside_stands_beside() -> None:
     system = one_server(dataset_tb=2000)
     assert system.storage.system
     assert system.storage.usable_tb >= system.storage.needed_tb
-    assert any("your own network" in str(finding.message) for finding in system.findings)
+    said = " ".join(str(finding.message) for finding in system.findings)
+    assert "your own network" in said
+    assert "copies stand on one storage system" not in said  # one copy was asked for
+    two = one_server(dataset_tb=2000, copies=2)
+    one_tier = len([line for line in two.lines if line.role == "storage"]) == 1
+    told = any("All 2 copies stand on one storage system" in str(finding.message) for finding in two.findings)
+    assert told == one_tier
 
 
 def test_existing_storage_is_used_and_told_what_it_must_do() -> None:
@@ -160,7 +166,8 @@ def test_existing_storage_is_used_and_told_what_it_must_do() -> None:
 
 
 def test_local_room_is_more_than_the_data() -> None:
-    assert local_tb(StorageNeed(cold_tb=51), ASSUMPTIONS) == pytest.approx(60)
+    """85 % full at most, and a twentieth for snapshots."""
+    assert local_tb(StorageNeed(cold_tb=51), ASSUMPTIONS) == pytest.approx(51 / 0.85 / 0.95)
 
 
 @pytest.mark.parametrize(

@@ -182,6 +182,13 @@ class HardwareAssumptions(Frozen):
     storage_fill_fraction: float = _count(
         0.85, 0.5, 1, noop("How full storage may become"), noop("common guidance of file-system vendors")
     )
+    storage_snapshot_fraction: float = _count(
+        0.05,
+        0,
+        0.4,
+        noop("Share of storage kept for snapshots"),
+        noop("default of ONTAP volumes; up to 20 % where data changes often"),
+    )
     storage_read_gb_s_per_gpu: float = _count(
         1,
         0.05,

@@ -75,7 +75,12 @@ def storage_need(
 
 def local_tb(need: StorageNeed, assumptions: Assumptions) -> float:
     """Usable terabytes in the server that hold the data with room; `NodeDemand.raw_tb` adds mirror or parity."""
-    return need.tb / assumptions.storage_fill_fraction
+    return need.tb / fill_fraction(assumptions)
+
+
+def fill_fraction(assumptions: Assumptions) -> float:
+    """Share of usable storage that data may take: the rest is for snapshots and for room to breathe."""
+    return assumptions.storage_fill_fraction * (1 - assumptions.storage_snapshot_fraction)
 
 
 def units_needed(
@@ -144,7 +149,7 @@ def _tier(
             system.read_gb_s,
             system.write_gb_s or 0,
             system.minimum_count,
-            assumptions.storage_fill_fraction,
+            fill_fraction(assumptions),
         )
         if number == 1 or system.scale_out:
             found.append((system, number))
@@ -234,7 +239,9 @@ def storage_result(need: StorageNeed, store: Store | None, nvme_tb: float) -> St
     )
 
 
-def storage_figure(need: StorageNeed, plan: StoragePlan, workload: Workload) -> Figure:
+def storage_figure(
+    need: StorageNeed, plan: StoragePlan, workload: Workload, assumptions: Assumptions
+) -> Figure:
     data = workload.data
 
     def given(label: str, value: float, unit: str, source: str, assumption: str | None = None) -> Input:
@@ -256,6 +263,20 @@ def storage_figure(need: StorageNeed, plan: StoragePlan, workload: Workload) -> 
             given(noop("growth per year"), data.growth_pct_per_year, "%", "answer"),
             given(noop("years"), workload.growth.horizon_years, "years", "answer"),
             given(noop("of which read while training"), need.hot_tb, "TB", "", "checkpoints_kept_count"),
+            given(
+                noop("share that data may take, the rest for room"),
+                assumptions.storage_fill_fraction,
+                "",
+                "assumption",
+                "storage_fill_fraction",
+            ),
+            given(
+                noop("share kept for snapshots"),
+                assumptions.storage_snapshot_fraction,
+                "",
+                "assumption",
+                "storage_snapshot_fraction",
+            ),
             given(noop("read bandwidth needed"), need.read_gb_s, "GB/s", "", "storage_read_gb_s_per_gpu"),
             given(noop("write bandwidth needed"), need.write_gb_s, "GB/s", ""),
             given(noop("shared storage, usable"), plan.usable_tb, "TB", "catalog"),

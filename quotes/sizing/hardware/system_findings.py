@@ -311,5 +311,14 @@ def _data_findings(plan: "SystemPlan", workload: Workload, parts: Parts, note: N
             Severity.INFO,
             noop("The storage connects to your own network: switch and cables are not included."),
         )
+    if plan.store and len(plan.store.tiers) == 1 and workload.data.copies > 1:
+        note(
+            Severity.INFO,
+            noop(
+                "All {copies} copies stand on one storage system: it survives a drive, not a fire. Keep one elsewhere."
+            ),
+            about="data.copies",
+            copies=workload.data.copies,
+        )
     if plan.store and plan.store.estimated:
         note(Severity.WARNING, noop("The power of the storage is not known and not in the sum."))

@@ -51,7 +51,7 @@ def system_figures(
     if racks:
         figures.append(_racks(plan, racks, assumptions))
     if storage.needed_tb or storage.system:
-        figures.append(storage_figure(plan.need, storage, workload))
+        figures.append(storage_figure(plan.need, storage, workload, assumptions))
     if plan.fabric:
         figures.append(fabric_figure(plan.fabric, plan.nodes, plan.node.gpus))
     return tuple(figures)
