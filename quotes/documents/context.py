@@ -2,7 +2,7 @@
 
 import re
 from base64 import b64encode
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from typing import Any, NamedTuple
 
 from django.utils.safestring import SafeString
@@ -19,7 +19,7 @@ from quotes.documents.assumed import assumed_answers
 from quotes.presentation.delivery import delivery_page
 from quotes.presentation.facts import LONG_HOURS, Column, speeds
 from quotes.presentation.outlook import outlook_page
-from quotes.presentation.proposal import Stage, bill, proposal_page
+from quotes.presentation.proposal import Reason, Stage, bill, proposal_page
 from quotes.presentation.room import READER, watts
 from quotes.sizing.results import Economics, LoadOption
 from quotes.sizing.trace import Evidence, Figure, Severity
@@ -62,7 +62,7 @@ class Behind(NamedTuple):
 
 
 class Alike(NamedTuple):
-    """Accelerators that are refused for one and the same reason."""
+    """Accelerators that are refused by one and the same rule; with different figures, those of the nearest miss."""
 
     names: str
     reason: str
@@ -328,13 +328,26 @@ def printed_outlook(document: IssuedDocument) -> dict[str, Any]:
 
 
 def refused(stages: Iterable[Stage]) -> list[tuple[str, list[Alike]]]:
-    """Why not …? One row per reason within a stage, so that the table stays readable."""
+    """Why not …? One row per rule within a stage, so that the table stays readable."""
     return [(stage.name, _alike(stage)) for stage in stages]
 
 
 def _alike(stage: Stage) -> list[Alike]:
-    rows: dict[str, list[str]] = {}
+    rows: dict[str, list[Reason]] = {}
     for row in stage.reasons:
-        words = " ".join(formats.say(part) for part in (row.reason, row.change) if part is not None)
-        rows.setdefault(words, []).append(row.name)
-    return [Alike(", ".join(names), words) for words, names in rows.items()]
+        rows.setdefault(row.name if stage.each_its_own else row.reason.text, []).append(row)
+    return [
+        Alike(
+            ", ".join(row.name for row in alike), _of_the_nearest([(row.name, _words(row)) for row in alike])
+        )
+        for alike in rows.values()
+    ]
+
+
+def _of_the_nearest(told: Sequence[tuple[str, str]]) -> str:
+    (name, words), *others = told
+    return f"{name}: {words}" if any(other != words for _, other in others) else words
+
+
+def _words(row: Reason) -> str:
+    return " ".join(formats.say(part) for part in (row.reason, row.change) if part is not None)

@@ -50,6 +50,7 @@ class Stage(NamedTuple):
 
     name: str
     reasons: tuple[Reason, ...]
+    each_its_own: bool  # it can be had: what each costs matters
 
 
 class Group(NamedTuple):
@@ -213,6 +214,7 @@ def stages(refusals: Iterable[Refusal]) -> list[Stage]:
         Stage(
             formats.say(group.title),
             tuple(Reason(refusal.subject_name, refusal.reason, refusal.change) for refusal in group.members),
+            group.kind in ("dominated", "evidence"),
         )
         for group in grouped_refusals(refusals)
     ]

@@ -12,11 +12,12 @@ import pytest
 from django.utils import translation
 from pypdf.generic import ArrayObject, DictionaryObject, IndirectObject
 
+from catalog.quantity import Message, Quantity
 from configurator import formats
 from quotes.document_data import Address
-from quotes.documents.context import address_lines, document_context, glued
+from quotes.documents.context import address_lines, document_context, glued, refused
 from quotes.documents.pdf import OwnFiles, render_html, render_pdf
-from quotes.presentation.proposal import bill
+from quotes.presentation.proposal import Reason, Stage, bill
 from quotes.presentation.room import watts
 from quotes.pricing.money import OfferMode
 from tests.quotes.conftest import sized
@@ -147,6 +148,21 @@ def test_every_refused_accelerator_is_told_once(scenario: str) -> None:
     assert sorted(names) == sorted(row.subject_name for row in sized(scenario).sizing.refusals)
     reasons = [row.reason for _stage, rows in told for row in rows]
     assert len(reasons) < len(names)
+
+
+def test_refusals_by_one_rule_share_a_row_that_tells_of_the_nearest() -> None:
+    def reason(name: str, rule: str, kw: float) -> Reason:
+        return Reason(name, Message.of(rule, power=Quantity(value=kw, unit="kW")), None)
+
+    same, other = "It needs {power}.", "It lacks {power}."
+    reasons = (reason("A", same, 13), reason("B", same, 15), reason("C", other, 2), reason("D", other, 2))
+    with translation.override("en"):
+        ((_name, rows),) = refused([Stage("Power", reasons, each_its_own=False)])
+        ((_name, alone),) = refused([Stage("Power", reasons, each_its_own=True)])
+
+    told = [(row.names, plain(row.reason)) for row in rows]
+    assert told == [("A, B", "A: It needs 13 kW."), ("C, D", "It lacks 2 kW.")]
+    assert [row.names for row in alone] == ["A", "B", "C", "D"]
 
 
 @pytest.mark.parametrize(
