@@ -8,7 +8,7 @@ import re
 from collections.abc import Iterable
 from math import ceil, floor
 
-from catalog.quantity import Message, noop
+from catalog.quantity import Message, Quantity, noop
 from configurator.workload import Job, LanguageService, LanguageTraining, Service, Workload
 from quotes.launch.containers import GPU_RESOURCES
 from quotes.launch.kubernetes import job_documents, service_documents
@@ -207,6 +207,13 @@ def _remarks(option: LoadOption, way: Way, *, beside_services: bool) -> tuple[Fi
             "they hold the memory."
         )
         found.append(note(Message.of(text)))
+    if way.command and option.host.fabric_gbit_s_per_gpu:
+        text = noop(
+            "Between servers the speed counts on the fast network ({rate} for each GPU). Under Kubernetes add its "
+            "cards to kubernetes.yaml as your cluster names them: without them the traffic goes over the ordinary network."
+        )
+        rate = Quantity(value=option.host.fabric_gbit_s_per_gpu, unit="Gbit/s", digits=3)
+        found.append(note(Message.of(text, rate=rate), warns=True))
     if way.command and option.model and option.model.hub_id:
         text = noop(
             "Read the licence of {model} on its page before you download it. Some publishers ask you to accept it "

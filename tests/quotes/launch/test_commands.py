@@ -152,6 +152,7 @@ def test_the_university_trains_from_nothing() -> None:
         remarks = [str(finding.message) for finding in load.findings]
         assert any("install what is not there of transformers" in text for text in remarks)
         assert not any("Stop those services" in text for text in remarks)  # there are none
+        assert any("fast network" in text for text in remarks) == (load.resources.units > 1)
         assert "--model_name_or_path" not in said
         assert said["--block_size"] == "4096"
         assert load.resources.gpus == option.gpus_in_one_node
