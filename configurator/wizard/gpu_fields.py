@@ -1,5 +1,6 @@
 """Two ways to name GPUs that are there already: the output of a tool, or rows chosen by hand."""
 
+import re
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
@@ -20,7 +21,6 @@ from configurator.existing import (
     scrubbed,
     write_machines,
 )
-from configurator.existing.cells import host
 from configurator.wizard.fields import Question, Stored
 from configurator.workload import ExistingGpu, ExistingMachine
 
@@ -215,6 +215,12 @@ def _labels(row: int) -> tuple[str, str, str]:
     )
 
 
+def _name(machine: str) -> str:
+    """A machine as people call it ('old server'), without the domain of a host."""
+    text = " ".join(re.sub(r"[^\w .-]+", " ", machine).split())
+    return (text if " " in text else text.partition(".")[0])[:63].strip()
+
+
 class GpuRowsQuestion(Question):
     """Machines chosen by hand. Stored as a list of [machine, SKU, number]."""
 
@@ -255,7 +261,7 @@ class GpuRowsQuestion(Question):
             ):
                 limit = gettext("Fill in how many GPUs: a whole number from 1 to {number}.")
                 raise ValidationError(limit.format(number=formats.number(GPUS_MAX)))
-            rows.append([host(machine), sku, int(count or "1")])
+            rows.append([_name(machine), sku, int(count or "1")])
         return rows
 
     def load(self, stored: Stored) -> Machines:

@@ -210,7 +210,8 @@ def _remarks(option: LoadOption, way: Way, *, beside_services: bool) -> tuple[Fi
     if way.command and option.host.fabric_gbit_s_per_gpu:
         text = noop(
             "Between servers the speed counts on the fast network ({rate} for each GPU). Under Kubernetes add its "
-            "cards to kubernetes.yaml as your cluster names them: without them the traffic goes over the ordinary network."
+            "cards to kubernetes.yaml as your cluster names them: without them the traffic goes over the ordinary "
+            "network."
         )
         rate = Quantity(value=option.host.fabric_gbit_s_per_gpu, unit="Gbit/s", digits=3)
         found.append(note(Message.of(text, rate=rate), warns=True))

@@ -26,8 +26,9 @@ class ExistingForm(StepForm):
         _("What does nvidia-smi print on them?"),
         help_text=_(
             "Paste the output here, of several machines one after the other, each with its name on a line above it. "
-            "Every form of nvidia-smi will do; rocm-smi and amd-smi as well. We keep names of machines, and names and "
-            "readings of GPUs: serial numbers, unique ids and names of programs are removed before anything is saved."
+            "Every form of nvidia-smi but XML will do; rocm-smi and amd-smi as well. We keep names of machines, and "
+            "names and readings of GPUs: serial numbers, unique ids and names of programs are removed before anything "
+            "is saved."
         ),
         why=_(
             "It says exactly which GPUs there are, how busy and how hot they were, and how much power they may take."
