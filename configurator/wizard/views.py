@@ -165,15 +165,14 @@ def _add_problems(forms: list[StepForm], problems: tuple[Problem, ...], slug: st
 
 def _post(request: HttpRequest, draft: Draft, asked: Step) -> HttpResponse:
     catalog, go = snapshot(), request.POST.get("go", "")
-    if language := language_of(go):
-        translation.activate(language)  # of what there may be to say
-    brought = bring(
-        _with_pick(request.POST),
-        request.FILES,
-        asked.stored(draft.answers),
-        catalog,
-        asker=request.session.session_key or draft.token,
-    )
+    with translation.override(language_of(go) or translation.get_language()):  # of what there may be to say
+        brought = bring(
+            _with_pick(request.POST),
+            request.FILES,
+            asked.stored(draft.answers),
+            catalog,
+            asker=request.session.session_key or draft.token,
+        )
     seen = request.POST.get("revision", "")
     saved = save_step(
         draft.token,
@@ -185,6 +184,9 @@ def _post(request: HttpRequest, draft: Draft, asked: Step) -> HttpResponse:
     draft = saved.draft
     if saved.clash:
         return _clash_page(request, draft, asked, saved.clash, brought.data)
+    if brought.problems and (language := language_of(go)):
+        translation.activate(language)
+        return in_language(_refused_page(request, draft, asked, brought.problems), language)
     if brought.problems and go.partition(":")[0] not in LEAVING:
         return _refused_page(request, draft, asked, brought.problems)
     return _jump(request, draft, asked, assess(draft.answers, catalog))
@@ -210,9 +212,7 @@ def _refused_page(
     for form in forms:
         form.errors.pop("config", None)  # what was to bring it says what is wrong
     _add_problems(forms, tuple(Problem(asked.slug, *one) for one in problems.items()), asked.slug)
-    response = render(request, "wizard/step.html", _step_context(request, draft, asked, forms), status=422)
-    language = language_of(request.POST.get("go", ""))
-    return in_language(response, language) if language else response
+    return render(request, "wizard/step.html", _step_context(request, draft, asked, forms), status=422)
 
 
 def _clash_page(

@@ -103,6 +103,18 @@ def test_a_file_that_is_none_is_told_at_its_field(
         assert page.shown["config"].strip() == stored(draft)["config"] == TEXT
 
 
+def test_a_change_of_language_reads_the_old_and_answers_in_the_new(visitor: Client, draft: Draft) -> None:
+    send(visitor, url(draft, "load-document-chat"), {"people": "1,234"}, go="language:nl")
+    draft.refresh_from_db()
+    assert draft.answers["load-document-chat"]["people"] == "1234"
+    visitor.cookies.load({"django_language": "en"})
+    typed = {"source": "config", "config_file": file(b"{")}
+    response = send(visitor, url(draft), typed, go="language:nl")
+    assert "Dit is geen JSON" in response.content.decode()
+    assert "Welk model?" in response.content.decode()
+    assert response.cookies["django_language"].value == "nl"
+
+
 def test_leaving_is_possible_with_a_wrong_file(visitor: Client, draft: Draft) -> None:
     typed = {"source": "config", "config_file": file(b"{")}
     assert send(visitor, url(draft), typed, go="back").headers["Location"] == url(draft, "use")
