@@ -213,7 +213,7 @@ def _seat(
     marks.append(
         text(
             x + width / 2,
-            y + box / 2 + 4,
+            y + min(box / 2 + 4, box - 14),  # above the corner of a shared job
             f"{letter}{place.replica + 1}",
             anchor="middle",
             colour="paper",

@@ -247,6 +247,16 @@ def test_the_network_says_its_counts() -> None:
     assert "…" in said
 
 
+def test_no_letter_hides_behind_a_shared_job() -> None:
+    """The letters of replicas stand above the corners in which jobs stand that run outside their hours."""
+    loads = (serving(H200, 2, 2), training(H200, 2, 2, name="nightly"))
+    drawn = parse(placement_map(seat(loads, 2, Shape(1, 2)), Shape(1, 2)))
+    (label,) = (float(mark.get("y")) for mark in drawn.iter(f"{SVG}text") if mark.text == "A1")
+    corners = [float(mark.get("y")) for mark in drawn.iter(f"{SVG}rect") if mark.get("width") == "10.0"]
+    assert len(corners) == 2
+    assert label < min(corners)
+
+
 def test_the_other_networks_hang_below_the_servers() -> None:
     """Two ports of every server on a pair of switches; one port of management for all that is managed."""
     built = system(16)
