@@ -45,12 +45,32 @@ class Reason(NamedTuple):
     change: Message | None
 
 
+class Alike(NamedTuple):
+    """Accelerators that are refused for one and the same reason."""
+
+    names: tuple[str, ...]
+    reason: Message
+    change: Message | None
+
+
 class Stage(NamedTuple):
-    """What stood in the way, and the accelerators it stood in the way of."""
+    """What stood in the way, and the accelerators it stood in the way of, nearest miss first."""
 
     name: str
     reasons: tuple[Reason, ...]
     each_its_own: bool  # it can be had: what each costs matters
+    nearest: str = ""  # the accelerator that misses by least; empty where it is no matter of degree
+
+    @property
+    def alike(self) -> list[Alike]:
+        """One entry for each reason."""
+        rows: dict[tuple[str, str], list[Reason]] = {}
+        for row in self.reasons:
+            said = formats.say(row.reason), formats.say(row.change) if row.change else ""
+            rows.setdefault(said, []).append(row)
+        return [
+            Alike(tuple(row.name for row in same), same[0].reason, same[0].change) for same in rows.values()
+        ]
 
 
 class Group(NamedTuple):
@@ -215,6 +235,7 @@ def stages(refusals: Iterable[Refusal]) -> list[Stage]:
             formats.say(group.title),
             tuple(Reason(refusal.subject_name, refusal.reason, refusal.change) for refusal in group.members),
             group.kind in ("dominated", "evidence"),
+            group.members[0].subject_name if group.members[0].excess is not None else "",
         )
         for group in grouped_refusals(refusals)
     ]

@@ -20,7 +20,6 @@ from quotes.sizing.hardware.compose import ScreenedSystem, screen_systems
 from quotes.sizing.hardware.placing import JOBS, Shape, holds, is_job, resident_gpus
 from quotes.sizing.hardware.site import stands_at
 from quotes.sizing.loads import OptionTable
-from quotes.sizing.refusals import hardest
 from quotes.sizing.results import Estimate, Kind, LoadOption, Refusal, Stage
 from quotes.sizing.sharing import shared_loads, widened
 from quotes.sizing.trace import Badge
@@ -328,17 +327,15 @@ def _too_many(accelerator: AcceleratorSpec, needed: int, assumptions: Assumption
     )
 
 
-def load_refusal(tables: Sequence[OptionTable], accelerator: AcceleratorSpec) -> Refusal | None:
-    """Why this accelerator cannot carry every load: of several that it cannot carry, the one that it misses most."""
-    missed = []
+def first_refusal(tables: Sequence[OptionTable], accelerator: AcceleratorSpec) -> Refusal | None:
+    """The reason of the first load that this accelerator cannot carry; the next ones are not sized on it."""
     for table in tables:
         answer = table.get(accelerator.sku)
         if isinstance(answer, Refusal):
-            missed.append(answer)
-        elif not answer:
-            text = noop("No arrangement meets the targets.")
-            missed.append(_refusal_of(accelerator)("speed", Message.of(text)))
-    return hardest(missed) if missed else None
+            return answer
+        if not answer:
+            return _refusal_of(accelerator)("speed", Message.of(noop("No arrangement meets the targets.")))
+    return None
 
 
 def beaten(accelerator: AcceleratorSpec, best: Draft, winner_eur: Decimal) -> Refusal:

@@ -18,7 +18,7 @@ from quotes.sizing.candidates import (
     beaten,
     drafts,
     exclusion,
-    load_refusal,
+    first_refusal,
     node_limits,
     servers_for,
 )
@@ -185,7 +185,7 @@ def _search(
     found: list[Draft] = []
     refusals: dict[str, Refusal] = {}
     for accelerator in catalog.accelerators:
-        refusal = exclusion(accelerator, workload, servers[accelerator.sku], catalog) or load_refusal(
+        refusal = exclusion(accelerator, workload, servers[accelerator.sku], catalog) or first_refusal(
             tables.whole, accelerator
         )
         if refusal:

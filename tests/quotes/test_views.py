@@ -165,6 +165,12 @@ def test_every_accelerator_is_proposed_or_refused_with_a_reason(make_plan: MakeP
     body = text_of(response)
     assert shown == {refusal.subject_name for refusal in sizing.refusals}
     assert not shown & proposed
+    for stage in response.context["stages"]:  # each reason is told once, with everyone it holds for
+        told = [(str(row.reason), str(row.change)) for row in stage.alike]
+        assert len(set(told)) == len(told)
+        assert Counter(name for row in stage.alike for name in row.names) == Counter(
+            row.name for row in stage.reasons
+        )
     assert all(name.replace("'", "&#x27;") in body for name in shown | proposed)
 
 

@@ -16,8 +16,8 @@ from quotes.sizing.candidates import (
     combinations,
     drafts,
     exclusion,
+    first_refusal,
     headroom,
-    load_refusal,
     node_limits,
     servers_for,
     spread,
@@ -112,9 +112,9 @@ def test_the_first_load_that_cannot_be_carried_is_the_reason() -> None:
     card = named(H100)
     no = Refusal(subject=card.sku, subject_name=card.name, reason=Message.of("too small"))
     yes = (serving(H100, 2),)
-    assert load_refusal([{card.sku: yes}], card) is None
-    assert load_refusal([{card.sku: yes}, {card.sku: no}], card) is no
-    assert "No arrangement" in str(load_refusal([{card.sku: ()}], card).reason)
+    assert first_refusal([{card.sku: yes}], card) is None
+    assert first_refusal([{card.sku: yes}, {card.sku: no}], card) is no
+    assert "No arrangement" in str(first_refusal([{card.sku: ()}], card).reason)
 
 
 # ── how many ────────────────────────────────────────────────────────────────────────────────────────────────────

@@ -50,7 +50,7 @@ def test_of_several_ways_the_nearest_miss_is_told(
     assert nearest(ways) is ways[told]
 
 
-def test_of_several_loads_the_one_with_most_left_to_solve_is_told() -> None:
+def test_of_things_that_all_must_be_solved_the_one_with_most_left_is_told() -> None:
     fast, large = refused("fast", stage="speed", excess=4.0), refused("large", stage="memory", excess=1.1)
     larger, unknown = refused("larger", stage="memory", excess=2.0), refused("unknown", stage="memory")
     assert hardest([fast, large]) is large

@@ -161,7 +161,7 @@ def _too_slow(
             wanted=Quantity(value=service.latency_ms, unit="ms", digits=3),
         ),
         Message.of(
-            noop("It would do for {latency} per item; or choose a smaller model."),
+            noop("Enough for {latency} per item; or choose a smaller model."),
             latency=enough(1000 / rate.value, "ms", digits),
         ),
         excess=ratio(1000 / rate.value, service.latency_ms),

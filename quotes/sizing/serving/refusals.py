@@ -226,10 +226,8 @@ def speed_refusal(
         promised = (not late or short.ttft_s <= targets.ttft_s) and (
             not slow or short.tokens_s >= targets.tokens_s
         )
-        text = noop("It would do for {targets}; a trial run may show more.")
-        change = Message.of(
-            text if promised else noop("It would do for {targets}."), targets=joined(reachable)
-        )
+        text = noop("Enough for {targets}; a trial run may show more.")
+        change = Message.of(text if promised else noop("Enough for {targets}."), targets=joined(reachable))
     return Refusal(
         subject=accelerator.sku, subject_name=accelerator.name, stage="speed", load=service.name,
         reason=reason, change=change, excess=short.misses[worst],
