@@ -141,10 +141,8 @@ def joined(gpus: int, dp: bool, rank_tokens: float) -> float:
     return float(joining_seconds(shape, machine, spread, rank_tokens if dp else rank_tokens * gpus))
 
 
-def test_inside_a_server_attention_replicas_only_exchange_around_their_experts() -> None:
-    """As often as tensor parallelism adds up, half as much each time."""
-    assert joined(8, True, 1e-9) == pytest.approx(joined(8, False, 1e-9))
-    assert joined(8, True, 10_000) == pytest.approx(0.5 * joined(8, False, 10_000), rel=0.02)
+def test_inside_a_server_attention_replicas_add_up_as_tensor_parallelism_does() -> None:
+    assert joined(8, True, 64) == joined(8, False, 64)
     assert joined(1, False, 64) == 0
 
 

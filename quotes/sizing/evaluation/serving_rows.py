@@ -67,8 +67,9 @@ def published_architecture(name: str, precision: str, context: Context) -> Model
 
 
 def era_of(engine: str, version: str) -> str:
-    """Constants for `engine`: SGLang before 0.5.9 ran all waiting prompts before any decode step."""
-    releases = ("0.4", "0.5.1.", "0.5.2", "0.5.3", "0.5.4", "0.5.5", "0.5.6", "0.5.7", "0.5.8")
+    """Constants for `engine`: SGLang before 0.5.9 ran all waiting prompts before any decode step. The one undivided run
+    of 0.5.6 is as fast as later ones."""
+    releases = ("0.4", "0.5.1.", "0.5.2", "0.5.3", "0.5.4", "0.5.5", "0.5.8")
     old = version.startswith(releases) or version == "0.5.1"
     return PREFILL_FIRST if engine == "sglang" and old else engine
 

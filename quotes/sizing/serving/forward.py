@@ -114,26 +114,17 @@ def body_seconds(
 
 
 def joining_seconds(shape: ModelShape, machine: Machine, spread: Spread, tokens: Numbers) -> Values:
-    """What the GPUs of a replica tell each other. Two all-reduces per layer where all of them share the attention.
-
-    Data-parallel attention adds up only among the GPUs of one attention replica, and around each expert block tokens
-    are gathered from all GPUs and added up again: half of what an all-reduce moves, each way. Over more GPUs than a
-    server has, each token goes only to those of its experts and comes back.
-    """
+    """What the GPUs of a replica tell each other: two all-reduces per layer. With data-parallel attention over more
+    GPUs than a server has, each token goes only to those of its experts and comes back, once per expert block."""
     tokens, hidden = np.asarray(tokens, float), np.asarray(shape.hidden, float)
-    layers, gpus = np.asarray(shape.layers, float), spread.gpus
-    own = ACTIVATION_BYTES * hidden * tokens
-    reduced = 2 * layers * machine.link.all_reduce_seconds(gpus, own)
-    if not np.any(np.asarray(spread.dp) > 1):
-        return np.asarray(reduced, float)
-    attention = layers * machine.link.all_reduce_seconds(spread.tp, own)
-    gathered = attention + 2 * layers * machine.link.send_seconds(gpus, own * spread.dp)
-    met = gpus * (1 - (1 - 1 / gpus) ** np.asarray(shape.experts_per_token, float))
+    message = ACTIVATION_BYTES * hidden * tokens * spread.dp
+    reduced = 2 * np.asarray(shape.layers, float) * machine.link.all_reduce_seconds(spread.gpus, message)
+    met = spread.gpus * (1 - (1 - 1 / spread.gpus) ** np.asarray(shape.experts_per_token, float))
     sent = tokens * met * hidden  # to the GPUs that a token's experts meet
-    there = machine.link.send_seconds(gpus, sent * DISPATCH_BYTES)
-    back = machine.link.send_seconds(gpus, sent * ACTIVATION_BYTES)
-    wide = attention + np.asarray(shape.expert_layers, float) * (there + back)
-    return np.where(np.asarray(spread.dp) > 1, np.where(gpus > SERVER_GPUS, wide, gathered), reduced)
+    there = machine.link.send_seconds(spread.gpus, sent * DISPATCH_BYTES)
+    back = machine.link.send_seconds(spread.gpus, sent * ACTIVATION_BYTES)
+    wide = (np.asarray(spread.dp) > 1) & (spread.gpus > SERVER_GPUS)
+    return np.where(wide, np.asarray(shape.expert_layers, float) * (there + back), reduced)
 
 
 def expert_seconds(shape: ModelShape, machine: Machine, spread: Spread, tokens: Numbers) -> Values:
