@@ -34,6 +34,7 @@ from quotes.sizing.results import SizedSystem, Tier
 
 type View = Callable[..., HttpResponse]
 
+PDF, ZIP = "application/pdf", "application/zip"
 XLSX = "application/vnd.openxmlformats-officedocument.spreadsheetml.sheet"
 
 
@@ -60,6 +61,14 @@ def speak(request: HttpRequest, language: str) -> None:
     if settings.LANGUAGE_COOKIE_NAME not in request.COOKIES:
         translation.activate(language)
         request.LANGUAGE_CODE = language
+
+
+def file_response(body: bytes | str, content_type: str, name: str) -> HttpResponse:
+    """A file to keep; a PDF opens in the browser. `name` is ours, never a visitor's."""
+    response = HttpResponse(body, content_type=content_type)
+    kind = "inline" if content_type == PDF else "attachment"
+    response.headers["Content-Disposition"] = f'{kind}; filename="{name}"'
+    return response
 
 
 def draft_or_404(request: HttpRequest, token: str) -> Draft:
@@ -187,9 +196,7 @@ def proposal_json(request: HttpRequest, token: str) -> HttpResponse:
     _assessment, found = proposed(draft_or_404(request, token))
     if found is None:
         raise Http404
-    response = HttpResponse(found.model_dump_json(indent=2), content_type="application/json")
-    response.headers["Content-Disposition"] = 'attachment; filename="proposal.json"'
-    return response
+    return file_response(found.model_dump_json(indent=2), "application/json", "proposal.json")
 
 
 @require_safe
@@ -202,10 +209,7 @@ def proposal_sheet(request: HttpRequest, token: str, tier: str) -> HttpResponse:
     if found is None or wanted is None or found.system(wanted) is None:
         raise Http404
     language = translation.get_language() or draft.language
-    return _pdf(services.site_sheet_for(found, wanted, language), "site-sheet.pdf")
-
-
-ZIP = "application/zip"
+    return file_response(services.site_sheet_for(found, wanted, language), PDF, "site-sheet.pdf")
 
 
 @require_safe
@@ -225,9 +229,7 @@ def launch_file(request: HttpRequest, token: str, tier: str, folder: str, name: 
     files = {file.name: file for file in loads[folder].files} if folder in loads else {}
     if name not in files:
         raise Http404
-    response = HttpResponse(content(files[name]), content_type="text/plain; charset=utf-8")
-    response.headers["Content-Disposition"] = f'attachment; filename="{name}"'
-    return response
+    return file_response(content(files[name]), "text/plain; charset=utf-8", name)
 
 
 def _plan(found: Proposal | None, tier: str) -> LaunchPlan:
@@ -240,9 +242,7 @@ def _plan(found: Proposal | None, tier: str) -> LaunchPlan:
 def _archive(plan: LaunchPlan, title: str) -> HttpResponse:
     if not plan.loads:
         raise Http404
-    response = HttpResponse(archive(plan, title), content_type=ZIP)
-    response.headers["Content-Disposition"] = 'attachment; filename="ready-to-run.zip"'
-    return response
+    return file_response(archive(plan, title), ZIP, "ready-to-run.zip")
 
 
 @require_safe
@@ -255,13 +255,7 @@ def proposal_costs_xlsx(request: HttpRequest, token: str, tier: str) -> HttpResp
     if found is None or system is None or system.economics is None:
         raise Http404
     content = render_costs(found, system, translation.get_language() or settings.LANGUAGE_CODE)
-    return spreadsheet(content, f"costs-{system.tier.value}")
-
-
-def spreadsheet(content: bytes, name: str) -> HttpResponse:
-    response = HttpResponse(content, content_type=XLSX)
-    response.headers["Content-Disposition"] = f'attachment; filename="{name}.xlsx"'
-    return response
+    return file_response(content, XLSX, f"costs-{system.tier.value}.xlsx")
 
 
 @require_http_methods(["GET", "HEAD", "POST"])
@@ -332,13 +326,11 @@ def quote_pdf(request: HttpRequest, token: str) -> HttpResponse:
 
 
 def pdf_response(row: Quote) -> HttpResponse:
-    return _pdf(services.pdf_of(row), f"{row.full_number or 'preview'}.pdf")
+    return file_response(services.pdf_of(row), PDF, f"{_name(row)}.pdf")
 
 
-def _pdf(body: bytes, name: str) -> HttpResponse:
-    response = HttpResponse(body, content_type="application/pdf")
-    response.headers["Content-Disposition"] = f'inline; filename="{name}"'
-    return response
+def _name(row: Quote) -> str:
+    return row.full_number or "preview"
 
 
 @require_safe
@@ -350,7 +342,7 @@ def quote_sheet(request: HttpRequest, token: str) -> HttpResponse:
         body = services.site_sheet_of(row)
     except services.Unreadable as unreadable:
         raise Http404 from unreadable
-    return _pdf(body, f"{row.full_number or 'preview'}-site-sheet.pdf")
+    return file_response(body, PDF, f"{_name(row)}-site-sheet.pdf")
 
 
 @require_safe
@@ -361,9 +353,7 @@ def quote_xlsx(request: HttpRequest, token: str) -> HttpResponse:
 
 
 def xlsx_response(row: Quote) -> HttpResponse:
-    response = HttpResponse(services.xlsx_of(row), content_type=XLSX)
-    response.headers["Content-Disposition"] = f'attachment; filename="{row.full_number or "preview"}.xlsx"'
-    return response
+    return file_response(services.xlsx_of(row), XLSX, f"{_name(row)}.xlsx")
 
 
 @require_safe
@@ -394,7 +384,7 @@ def costs_response(row: Quote) -> HttpResponse:
         content = render_costs(document.proposal, document.system, document.language)
     except (services.Unreadable, ValueError):
         raise Http404 from None
-    return spreadsheet(content, f"{row.full_number or 'preview'}-costs")
+    return file_response(content, XLSX, f"{_name(row)}-costs.xlsx")
 
 
 @require_POST

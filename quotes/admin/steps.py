@@ -14,20 +14,21 @@ from quotes.models import Quote, QuoteStatus
 
 ISSUE = "quotes.issue_quote"
 CHANGE = "quotes.change_quote"
+WIDE = forms.TextInput({"class": "vTextField"})
 
 
 class AgreedForm(forms.Form):
     """Who agreed, as it stands under the signature."""
 
-    name = forms.CharField(label=gettext_lazy("who agreed"), max_length=120)
-    function = forms.CharField(label=gettext_lazy("in which function"), max_length=120)
+    name = forms.CharField(label=gettext_lazy("who agreed"), max_length=120, widget=WIDE)
+    function = forms.CharField(label=gettext_lazy("in which function"), max_length=120, widget=WIDE)
 
 
 class LostForm(forms.Form):
     """Who said no, and why as far as known."""
 
-    name = forms.CharField(label=gettext_lazy("who said no"), max_length=120)
-    reason = forms.CharField(label=gettext_lazy("reason"), max_length=300, required=False)
+    name = forms.CharField(label=gettext_lazy("who said no"), max_length=120, widget=WIDE)
+    reason = forms.CharField(label=gettext_lazy("reason"), max_length=300, required=False, widget=WIDE)
 
 
 class Step(NamedTuple):

@@ -29,6 +29,7 @@ from quotes.sizing.results import LineRole, Tier
 LINK_OPEN = timedelta(days=180)  # a quote that nobody issued
 LINK_AFTER_VALIDITY = timedelta(days=90)
 LINK_AFTER_ACCEPTANCE = timedelta(days=730)
+LINE_MAX_EUR = Decimal(10) ** 10  # so that the total of any quote fits its column
 
 TIERS = [
     (Tier.LEAN.value, _("Lean")),
@@ -441,6 +442,12 @@ class QuoteLine(models.Model):
     def delete(self, *args: Any, **kwargs: Any) -> Any:
         self._refuse_when_issued()
         return super().delete(*args, **kwargs)
+
+    def clean(self) -> None:
+        if self.quantity and self.unit_eur and self.quantity * self.unit_eur > LINE_MAX_EUR:
+            raise ValidationError(
+                {"unit_eur": _("Quantity and price make more than ten billion euros. Is a digit too many?")}
+            )
 
     def _refuse_when_issued(self) -> None:
         if not self.quote.is_editable:

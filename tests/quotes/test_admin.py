@@ -153,7 +153,13 @@ def test_sales_adds_a_line(sales: Client, make_quote) -> None:
 
 @pytest.mark.parametrize(
     ("field", "value"),
-    [("discount_pct", "101"), ("lines-0-quantity", "0"), ("lines-0-unit_eur", "-1"), ("email", "nobody")],
+    [
+        ("discount_pct", "101"),
+        ("lines-0-quantity", "0"),
+        ("lines-0-quantity", "2147483647"),
+        ("lines-0-unit_eur", "-1"),
+        ("email", "nobody"),
+    ],
 )
 def test_impossible_values_are_refused_on_the_page(sales: Client, make_quote, field: str, value: str) -> None:
     quote = make_quote()
