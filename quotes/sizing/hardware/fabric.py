@@ -401,5 +401,8 @@ def fabric_figure(fabric: Fabric, nodes: int, count: int) -> Figure:
             number(noop("core switches"), topology.cores),
             number(noop("links to servers"), topology.node_links),
             number(noop("links between leaf and spine"), topology.leaf_spine_links),
+            number(
+                noop("links down for each link up: 1 or less never blocks"), round(topology.blocking_ratio, 3)
+            ),
         ),
     )

@@ -192,6 +192,7 @@ def _in_band(links: int, gbit_s: float, parts: Parts, assumptions: Assumptions) 
         return Bought()
     switch, number, joints = min(options, key=lambda option: parts.price[option[0].sku] * option[1])
     between = between if number == 2 else cable  # a pair stands in one rack
+    active = links + (joints if number > 2 else 0)
     lines = [
         Line(
             switch.sku,
@@ -205,7 +206,7 @@ def _in_band(links: int, gbit_s: float, parts: Parts, assumptions: Assumptions) 
     if between:
         lines.append(Line(between.sku, joints, LineRole.NETWORK, IN_BAND, noop("Joins the switches.")))
     usual, most = switch_watts(switch, assumptions)
-    cables_w = links * 2 * (cable.power_w or 0)
+    cables_w = active * 2 * (cable.power_w or 0)
     return Bought(switch, number, lines, number * usual + cables_w, number * most + cables_w, speed)
 
 
