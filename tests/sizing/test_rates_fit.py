@@ -95,7 +95,7 @@ def test_an_odd_row_moves_its_neighbours_little(samples: list[Sample]) -> None:
 
 
 def test_a_level_that_nobody_measured_has_ratio_one() -> None:
-    empty = {kind: {} for kind in ("engine", "chip")}
+    empty = {kind: {} for kind in ("engine", "device")}
     found = summed([("engine", "never seen", 1.0)], empty)
     assert found.value == 0
     assert found.spread == pytest.approx(1.0)

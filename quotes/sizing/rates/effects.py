@@ -50,7 +50,8 @@ SPREAD: Mapping[str, float] = {
     "family": 1.5,
     "family task": 1.0,
     "model": 1.0,
-    "sized model": 0.4,  # of which the work per item is known
+    "series": 0.4,  # one design in several sizes
+    "sized model": 0.3,  # of which the work per item is known
     "model task": 0.2,
     "item": 0.5,
     "size gain": 0.3,
@@ -72,13 +73,11 @@ SPREAD: Mapping[str, float] = {
     "joined device": 0.1,
     # the device
     "unmeasurable": 2.5,
-    "class gain": 0.15,
-    "chip": 0.15,
-    "chip mode": 0.15,
+    "class gain": 0.08,
     "chip scenario": 0.2,
     "chip class": 0.1,
-    "device": 0.2,
-    "device scenario": 0.15,
+    "device": 0.05,
+    "device scenario": 0.1,
     "device family": 0.1,
 }
 """Usual distance of each ratio from one, as a standard deviation of its logarithm."""
@@ -122,6 +121,7 @@ def features_of_situation(s: Situation) -> Iterator[Feature]:
     yield "model task", f"{s.model}|{s.task}", 1
     yield "item", item, 1
     if s.gmacs:
+        yield "series", f"{s.series}|{s.unit}", 1
         size = math.log(s.gmacs / REFERENCE_GMACS)
         yield "size gain", f"{s.family}|{s.task}", size
         yield "size gain", _mode(s), size
@@ -160,8 +160,6 @@ def features_of_device(s: Situation, device: Device) -> Iterator[Feature]:
     yield "class gain", f"tensor|{mode}", tensor
     yield "class gain", f"bandwidth|{mode}", bandwidth
     yield "class gain", f"bandwidth|{s.family}", bandwidth
-    yield "chip", device.chip, 1
-    yield "chip mode", f"{device.chip}|{mode}", 1
     yield "chip scenario", f"{device.chip}|{s.scenario}", 1
     yield "chip class", f"{device.chip}|{s.family}|{s.task}|{s.precision}", 1
     yield "device", f"{device.name}|{mode}", 1

@@ -33,9 +33,17 @@ class Situation(NamedTuple):
     flags: frozenset[str] = frozenset()
 
     @property
+    def series(self) -> str:
+        """The design that a model comes from in several sizes: convnext_base is of convnext, YOLO26s of YOLO26."""
+        found = SERIES.match(self.model)
+        return found.group(1) if found else self.model
+
+    @property
     def one_at_a_time(self) -> bool:
         return self.task == "infer" and (self.batch == 1 or self.scenario == "SingleStream")
 
+
+SERIES = re.compile(r"(?:tf_)?(yolov?\d+|[a-z]+?(?:v\d+)?(?=[^a-z]|$))")
 
 FAMILIES = (
     ("vit", r"(vit_|deit_|beit|eva02|samvit)"),
@@ -45,8 +53,13 @@ FAMILIES = (
     ("mobile", r"(mobilenet|efficientnet|tf_efficientnet)"),
     ("resnet", r"(resnet|seresnet|wide_resnet|resnext|regnet)"),
     ("cnn", r"(densenet|hrnet|inception|vgg)"),
+    ("detection", r"(retinanet|ssd300|ssd-mobilenet|mask r-cnn|efficientdet|rt-detr|rf-detr)"),
+    ("medical_3d", r"(3d u-net|u-net|v-net|nnu-net)"),
+    ("diffusion", r"(stable diffusion|flux|wan2)"),
+    ("speech", r"rnn-t"),
 )
-"""Vision backbones by the kind of layer that bounds them."""
+"""Models by the kind of layer that bounds them, wherever they ran: a detector is one on a server, at the edge and in
+training, whatever the table that tells of it is about."""
 
 SAME_DEVICE = {
     "A100 (AWS p4d)": "A100 SXM4 40GB",
@@ -94,20 +107,22 @@ def read_situation(row: Row) -> Situation:
     count = float(row["accelerator_count"] or 1)
     model = row["model"].lower()
     version = re.search(r"mlperf (?:training )?v(\d\.\d)", notes)
-    scenario = re.search(r"(offline|server|singlestream|multistream)(?:;|$)", notes)
+    found = re.search(r"(offline|server|singlestream|multistream)(?:;|$)", notes)
+    scenario = SCENARIOS[found.group(1)] if version and found else ""
+    family = _family(model, row["domain"])
     return Situation(
         model=model,
         variant=" ".join(filter(None, (row["input"], *_settings(notes)))),
         task=_task(row["metric"], notes),
         unit=_unit(row["metric"]),
-        family=_family(model, row["domain"]),
+        family=family,
         device=SAME_DEVICE.get(row["accelerator"], row["accelerator"]),
         named=row["accelerator"],
         precision=_precision(row),
         engine=_engine(row["framework_or_engine"], row["source_title"]),
-        scenario=SCENARIOS[scenario.group(1)] if version and scenario else "",
+        scenario=scenario,
         batch=_batch(row["batch"], count),
-        joined=count,
+        joined=1 if _alone(row["accelerator"], scenario, family) else count,
         gmacs=_size(model, row),
         version=version.group(1) if version else "",
         flags=frozenset(flag for flag, words in FLAGS.items() if any(word in notes for word in words)),
@@ -125,6 +140,19 @@ FLAGS = {
     "unoptimised": ("reference (unoptimised)", "open division", "reference implementations"),
     "strict": ("99.9%",),  # the stricter accuracy target
 }
+
+
+ONE_SLICE = re.compile(r"\(1x\S+ MIG\)")
+
+
+def _alone(accelerator: str, scenario: str, family: str) -> bool:
+    """Whether one accelerator, or one slice, made the published value, however many the machine holds.
+
+    Whoever sends one query at a time keeps one accelerator busy: six L4 answer no faster than one. Only diffusion
+    divides a single item over several.
+    """
+    one_query = scenario in {"SingleStream", "MultiStream"} and family != "diffusion"
+    return one_query or bool(ONE_SLICE.search(accelerator))
 
 
 def log_rate(row: Row, situation: Situation) -> float:
