@@ -184,7 +184,7 @@ def oversized(
     return Finding(
         severity=Severity.INFO,
         message=Message.of(
-            noop("This system carries {factor} today's peak; most of it will stand idle."),
+            noop("This system can do {factor} today's peak; most of it will stand idle."),
             factor=Quantity(value=carries, unit="×", digits=2),
         ),
         about="services",

@@ -198,7 +198,7 @@ def does(load: LoadOption, workload: Workload) -> Message:
         )
     if speed.items_s_per_gpu:
         return Message.of(
-            noop("at least {rate} in all"),
+            noop("at least {rate}"),
             rate=load.rate_in_all,
         )
     return load.limited_by

@@ -277,9 +277,17 @@ def storage_figure(
                 "assumption",
                 "storage_snapshot_fraction",
             ),
-            given(noop("read bandwidth needed"), need.read_gb_s, "GB/s", "", "storage_read_gb_s_per_gpu"),
-            given(noop("write bandwidth needed"), need.write_gb_s, "GB/s", ""),
-            given(noop("shared storage, usable"), plan.usable_tb, "TB", "catalog"),
-            given(noop("local drives, raw"), plan.local_nvme_tb, "TB", "catalog"),
+            *(
+                one
+                for one in (
+                    given(
+                        noop("read bandwidth needed"), need.read_gb_s, "GB/s", "", "storage_read_gb_s_per_gpu"
+                    ),
+                    given(noop("write bandwidth needed"), need.write_gb_s, "GB/s", ""),
+                    given(noop("shared storage, usable"), plan.usable_tb, "TB", "catalog"),
+                    given(noop("local drives, raw"), plan.local_nvme_tb, "TB", "catalog"),
+                )
+                if isinstance(one.value, Quantity) and one.value.value  # not what is not asked or not known
+            ),
         ),
     )

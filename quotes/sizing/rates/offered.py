@@ -47,7 +47,6 @@ class RateModel(NamedTuple):
 
 
 IMAGES = noop("images")
-FRAMES = noop("frames")
 CLIPS = noop("clips")
 AUDIO = noop("hours of audio")
 TEXTS = noop("texts")
@@ -112,7 +111,7 @@ def _vision(
 def _yolo(name: str, use: str, gmacs: float, memory_gb: float) -> RateModel:
     run = _run(name.lower().replace(" ", ""), "640x640", "yolo", "tensorrt", "fp16", batch=1.0, gmacs=gmacs)
     return RateModel(
-        name, Domain.DETECTION, FRAMES, use, run, memory_gb, source="video", sample_kb=200, sample_pixels_m=2.1,
+        name, Domain.DETECTION, IMAGES, use, run, memory_gb, source="video", sample_kb=200, sample_pixels_m=2.1,
         memory_source=OWN,
     )  # fmt: skip
 
@@ -177,7 +176,7 @@ MODELS: tuple[RateModel, ...] = (
     RateModel(
         "RetinaNet",
         Domain.DETECTION,
-        FRAMES,
+        IMAGES,
         noop("Finding many kinds of objects in large images"),
         _mlperf("retinanet resnext50-32x4d fpn", "800x800 OpenImages", "detection", "int8"),
         4,
