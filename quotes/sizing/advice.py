@@ -20,6 +20,7 @@ from configurator.workload import (
 from quotes.sizing.assumptions import Assumptions
 from quotes.sizing.candidates import is_backed, may_share
 from quotes.sizing.choosing import expected_demand
+from quotes.sizing.loads import STACK_NAMES
 from quotes.sizing.money.renting import busy_hours_per_month
 from quotes.sizing.results import LoadOption, SizedSystem, Verdict
 from quotes.sizing.trace import Finding, Severity
@@ -30,7 +31,6 @@ NARROW_POWER_MARGIN = 0.9
 POWER_WORTH_ASKING_W = 3000  # a single 16 A group carries less
 IDLE_FRACTION = 0.3
 OVERSIZED_FACTOR = 3  # times the load expected at the horizon
-STACK_NAMES = {"rocm": "ROCm", "oneapi": "oneAPI", "synapseai": "SynapseAI", "jetpack": "JetPack"}
 FAR_ABOVE_COUNTS = 5  # a peak within an hour is seldom more than this many times its average
 
 

@@ -19,7 +19,7 @@ from quotes.sizing.assumptions import Assumptions
 from quotes.sizing.hardware.compose import ScreenedSystem, screen_systems
 from quotes.sizing.hardware.placing import JOBS, Shape, holds, is_job, resident_gpus
 from quotes.sizing.hardware.site import stands_at
-from quotes.sizing.loads import OptionTable
+from quotes.sizing.loads import STACK_NAMES, OptionTable
 from quotes.sizing.results import Estimate, Kind, LoadOption, Refusal, Stage
 from quotes.sizing.sharing import shared_loads, widened
 from quotes.sizing.trace import Badge
@@ -104,7 +104,8 @@ def exclusion(
         return refusal(
             "stack",
             Message.of(
-                noop("Your software needs {stack}, which this accelerator does not run."), stack=stack.upper()
+                noop("Your software needs {stack}, which this accelerator does not run."),
+                stack=STACK_NAMES.get(stack, stack.upper()),
             ),
             Message.of(noop("Possible when your software also runs on another stack.")),
             kind="wish",

@@ -138,6 +138,10 @@ _STACKS = (
 )  # that start commands are known for, the narrowest first
 
 
+STACK_NAMES = {"rocm": "ROCm", "oneapi": "oneAPI", "synapseai": "SynapseAI", "jetpack": "JetPack"}
+"""Software of accelerators as its maker writes it, where that is not in capitals."""
+
+
 def stack_of(accelerator: AcceleratorSpec) -> str:
     """The software that programs for this accelerator are made for; empty when no start commands are known for it."""
     return next((stack for stack in _STACKS if stack in accelerator.software_stack), "")

@@ -73,7 +73,7 @@ def test_wishes_about_makers_and_software_are_kept() -> None:
     rocm = serve(placement=Placement(software_stack="rocm"))
     assert exclusion(card, serve(), carrying[card.sku], seed()) is None
     assert "no products of NVIDIA" in str(exclusion(card, without, carrying[card.sku], seed()).reason)
-    assert "needs ROCM" in str(exclusion(card, rocm, carrying[card.sku], seed()).reason)
+    assert "needs ROCm" in str(exclusion(card, rocm, carrying[card.sku], seed()).reason)
     assert exclusion(amd, rocm, carrying[amd.sku], seed()) is None
 
 

@@ -281,6 +281,12 @@ def test_with_the_context_that_a_refusal_names_it_fits(
     assert options(eased, model(key), gpu(card), in_node=gpus)
 
 
+def test_a_precision_that_it_does_not_compute_in_is_told_apart_from_memory() -> None:
+    found = refusal(service(precision="nvfp4"), model(LLAMA_8B), gpu(MI300X))
+    assert (found.stage, found.excess) == ("stack", None)
+    assert str(found.reason) == "It does not compute in NVFP4, which you chose."
+
+
 def test_a_missing_figure_is_named() -> None:
     blank = gpu(H100).model_copy(update={"memory_bandwidth_gb_s": None})
     found = refusal(service(), model(LLAMA_8B), blank)

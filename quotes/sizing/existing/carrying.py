@@ -17,7 +17,7 @@ from configurator.workload import (
 from quotes.sizing.assumptions import Assumptions
 from quotes.sizing.existing.results import Carried, MachineLoad
 from quotes.sizing.knowledge import Knowledge
-from quotes.sizing.loads import option_table
+from quotes.sizing.loads import STACK_NAMES, option_table
 from quotes.sizing.results import LoadOption, Refusal
 from quotes.sizing.serving.kernels import generation
 
@@ -52,7 +52,9 @@ class Bench:
         if stack != "any" and stack not in accelerator.software_stack:
             text = noop("Your software needs {stack}, which this accelerator does not run.")
             return MachineLoad(
-                load=part.name, carried=Carried.NONE, message=Message.of(text, stack=stack.upper())
+                load=part.name,
+                carried=Carried.NONE,
+                message=Message.of(text, stack=STACK_NAMES.get(stack, stack.upper())),
             )
         if isinstance(part, LanguageService | RateService):
             return self._service(part, accelerator, gpus)

@@ -113,18 +113,7 @@ def memory_refusal(
     mine = [at for at, way in enumerate(found) if way.accelerator == number]
     offered = [at for at in mine if not found[at].wish]
     if not offered:
-        return Refusal(
-            subject=accelerator.sku,
-            subject_name=accelerator.name,
-            stage="stack",
-            load=service.name,
-            reason=Message.of(
-                noop("It does not compute in {precision}, the precision of this model."),
-                precision=(
-                    arch.native_format if service.precision is Precision.AUTO else service.precision
-                ).upper(),
-            ),
-        )
+        return _other_precision(accelerator, service, arch)
     pool = memory.budget.kv_pool_gib
     ranks = np.array([way.dp for way in found], float)
     usual = memory.mean_gib / occupancy / ranks
@@ -156,6 +145,23 @@ def memory_refusal(
             mine, offered, found, memory, fits, service, _longest(offered, arch, memory, occupancy)
         ),
         excess=ratio(total + short.value, total),
+    )
+
+
+def _other_precision(
+    accelerator: AcceleratorSpec, service: LanguageService, arch: ModelArchitecture
+) -> Refusal:
+    chosen = service.precision is not Precision.AUTO
+    text = noop("It does not compute in {precision}, the precision of this model.")
+    if chosen:
+        text = noop("It does not compute in {precision}, which you chose.")
+    return Refusal(
+        subject=accelerator.sku,
+        subject_name=accelerator.name,
+        stage="stack",
+        load=service.name,
+        reason=Message.of(text, precision=(service.precision if chosen else arch.native_format).upper()),
+        change=Message.of(noop("Possible in another precision.")),
     )
 
 
