@@ -122,10 +122,15 @@ def memory_refusal(
     gpus = Quantity(value=found[best].gpus, unit="GPUs", digits=4)
     short = Quantity(value=float(needed[best] - pool[best]), unit="GiB")
     if pool[best] <= 0:
+        text = noop(
+            "The weights take {weights} on each of {gpus}: per GPU {short} more is needed than the {memory} it has."
+        )
+        if found[best].gpus == 1:
+            text = noop(
+                "The weights take {weights}: {short} more is needed than the {memory} that one GPU has."
+            )
         reason = Message.of(
-            noop(
-                "The weights take {weights} on each of {gpus}: per GPU {short} more is needed than the {memory} it has."
-            ),
+            text,
             weights=Quantity(value=float(memory.budget.weights_gib[best]), unit="GiB"), gpus=gpus, short=short,
             memory=Quantity(value=float(memory.budget.total_gib[best]), unit="GiB"),
         )  # fmt: skip
