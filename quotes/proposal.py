@@ -74,7 +74,7 @@ def propose(
         existing = with_energy(existing, sizing, workload, catalog, assumptions)
         if existing.counted and existing.allotted:
             alone = size(workload, catalog, assumptions, knowledge, on=on)
-            pair = [_advised_eur(one, catalog, vat_rate_pct) for one in (alone, sizing)]
+            pair = [_cheapest_eur(one, catalog, vat_rate_pct) for one in (alone, sizing)]
             existing = existing.model_copy(update={"alone_eur": pair[0], "beside_eur": pair[1]})
     prices = {row.tier: price(row.candidate.system, catalog, vat_rate_pct) for row in sizing.systems}
     return Proposal(
@@ -87,8 +87,7 @@ def propose(
     )
 
 
-def _advised_eur(sizing: Sizing, catalog: CatalogSnapshot, vat_rate_pct: Decimal) -> float | None:
-    """Net price of the recommended system; None when there is none."""
-    if sizing.recommended is None:
-        return None
-    return float(price(sizing.recommended.candidate.system, catalog, vat_rate_pct).totals.net)
+def _cheapest_eur(sizing: Sizing, catalog: CatalogSnapshot, vat_rate_pct: Decimal) -> float | None:
+    """Net price of the cheapest proposal: like is compared with like, whatever is recommended. None without any."""
+    nets = [price(row.candidate.system, catalog, vat_rate_pct).totals.net for row in sizing.systems]
+    return float(min(nets)) if nets else None

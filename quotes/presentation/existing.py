@@ -65,7 +65,7 @@ class Existing(NamedTuple):
     counted: tuple[str, ...]
     carries_all: bool
     basis: str  # whether the proposals count them in
-    saving: str  # what the advised system would cost without them
+    saving: str  # what the cheapest proposal would cost without them
     machines: tuple[Machine, ...]
     findings: tuple[Finding, ...]
 
@@ -106,15 +106,15 @@ def _saving(report: ExistingReport) -> str:
         "beside": formats.quantity(beside or 0, "EUR", 3),
     }
     if beside is None:
-        return _("Without them the system that we advise costs about %(alone)s without VAT.") % prices
+        return _("Without them the cheapest proposal costs about %(alone)s without VAT.") % prices
     if beside < alone:
         text = _(
-            "Without them the system that we advise costs about %(alone)s without VAT, beside them about %(beside)s."
+            "Without them the cheapest proposal costs about %(alone)s without VAT, beside them %(beside)s."
         )
         return text % prices
     text = _(
-        "They do not make it cheaper: servers and GPUs come in whole steps. Without them the system that we advise "
-        "costs about %(alone)s without VAT, beside them about %(beside)s."
+        "They do not make the cheapest proposal cheaper: servers and GPUs come in whole steps. Without them it costs "
+        "about %(alone)s without VAT, beside them %(beside)s."
     )
     return text % prices
 

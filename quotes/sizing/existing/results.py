@@ -112,5 +112,5 @@ class ExistingReport(Frozen):
         False  # the new system leaves out what is allotted, at the largest demand that is proposed for
     )
     carries_all: bool = False  # counted in, they leave nothing for a new system
-    alone_eur: float | None = None  # net price of what would be advised without them; None: not counted in
-    beside_eur: float | None = None  # and of what is advised beside them
+    alone_eur: float | None = None  # net price of the cheapest proposal without them; None: not counted in
+    beside_eur: float | None = None  # and of the cheapest beside them

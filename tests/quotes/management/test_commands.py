@@ -70,7 +70,7 @@ def test_size_says_what_the_machines_do_that_are_there(catalog: None, tmp_path: 
         "there is nothing to buy",
         "at most 41",
         "100% on 4",
-        "costs about €",
+        "the cheapest proposal costs about €",
     ):
         assert words in text
     assert "8 × H200" in run("size", path, "--language", "nl")
