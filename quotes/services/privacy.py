@@ -6,10 +6,13 @@ This is the one place that changes issued quotes: personal data goes, numbers an
 from datetime import datetime, timedelta
 from typing import Any, NamedTuple
 
+from django.contrib.admin.models import LogEntry
+from django.contrib.contenttypes.models import ContentType
 from django.db import models, transaction
 from django.db.models import Q
 from django.utils import timezone
 
+from configurator.models import Draft
 from quotes.models import EventKind, Quote, QuoteEvent, QuoteStatus
 from quotes.services.events import record
 from quotes.services.life import expire_due
@@ -65,9 +68,13 @@ def _exported(quote: Quote) -> dict[str, Any]:
 def erase_contact(email: str) -> Erased:
     """Erase a person: drafts go, lost quotes lose their personal data, open and accepted ones must be kept.
 
-    An accepted quote belongs to the books (seven years); an open one must be declined or withdrawn first.
+    An accepted quote belongs to the books (seven years); an open one must be declined or withdrawn first. The plans go
+    as well, unless a quote that is kept, or another person's, was made from them.
     """
     deleted = stripped = kept = 0
+    plans = set(
+        Quote.objects.filter(email__iexact=email, draft__isnull=False).values_list("draft", flat=True)
+    )
     for quote in Quote.objects.select_for_update().filter(email__iexact=email).order_by("-pk"):
         if quote.status == QuoteStatus.DRAFT:
             _delete(quote)
@@ -77,6 +84,8 @@ def erase_contact(email: str) -> Erased:
             stripped += 1
         else:
             kept += 1
+    needed = set(Quote.objects.filter(draft__in=plans).values_list("draft", flat=True))
+    Draft.objects.filter(pk__in=plans - needed).delete()
     return Erased(deleted, stripped, kept)
 
 
@@ -106,10 +115,16 @@ def _delete(quote: Quote) -> None:
     history, pk = quote.history.model, quote.pk
     quote.delete()
     history.objects.filter(id=pk).delete()
+    _logged(pk).delete()
+
+
+def _logged(pk: int) -> models.QuerySet[LogEntry]:
+    """What the admin noted of a quote: it names the customer."""
+    return LogEntry.objects.filter(content_type=ContentType.objects.get_for_model(Quote), object_id=str(pk))
 
 
 def _strip(quote: Quote) -> None:
-    """Take the person out of a quote that stays: its row, its frozen copy, its papers, its history, its events."""
+    """Take the person out of a quote that stays: its row, frozen copy, papers, history, events and log."""
     values: dict[str, Any] = {name: "–" if getattr(quote, name) else "" for name in PERSONAL}
     values |= {"email": ERASED_EMAIL, "title": "–", "internal_note": "", "draft": None, "link_revoked": True}
     values["proposal"] = _untitled(quote.proposal)
@@ -128,6 +143,7 @@ def _strip(quote: Quote) -> None:
     models.QuerySet.update(Quote.objects.filter(pk=quote.pk), **values)
     quote.papers.all().delete()
     quote.history.all().delete()
+    _logged(quote.pk).update(object_repr=quote.full_number)
     QuoteEvent.objects.filter(quote=quote, kind__in=BY_CUSTOMER).update(by="", detail="")
     record(quote, EventKind.ERASED, detail=quote.issued_sha256[:12])
 

@@ -4,9 +4,11 @@ import json
 from datetime import timedelta
 
 import pytest
+from django.contrib.admin.models import CHANGE, LogEntry
 from django.contrib.auth.models import User
 from django.utils import timezone
 
+from configurator.models import Draft
 from quotes import services
 from quotes.models import Quote, QuoteStatus
 from quotes.services.privacy import ERASED_EMAIL, PERSONAL
@@ -70,6 +72,23 @@ def test_another_person_is_left_alone(make_quote) -> None:
     assert services.erase_contact(CONTACT["email"]) == services.Erased()
     other.refresh_from_db()
     assert other.contact_name == CONTACT["contact_name"]
+
+
+def test_the_plan_goes_with_the_person_unless_somebody_else_needs_it(make_quote) -> None:
+    alone, shared = Draft.objects.create(title="Jan"), Draft.objects.create()
+    for plan, email in ((alone, None), (shared, None), (shared, "piet@voorbeelddam.example")):
+        quote = make_quote(**({"email": email} if email else {}))
+        Quote.objects.filter(pk=quote.pk).update(draft=plan)
+    services.erase_contact(CONTACT["email"])
+    assert list(Draft.objects.all()) == [shared]
+
+
+def test_the_log_of_the_admin_forgets_who_it_was(make_quote, ada: User) -> None:
+    draft, lost = make_quote(), make_quote("declined")
+    LogEntry.objects.log_actions(ada.pk, [draft, lost], CHANGE)
+    assert {entry.object_repr for entry in LogEntry.objects.all()} == {str(draft), str(lost)}
+    services.erase_contact(CONTACT["email"])
+    assert [entry.object_repr for entry in LogEntry.objects.all()] == [lost.full_number]
 
 
 def test_an_erased_quote_is_no_lead_to_others(make_quote) -> None:
