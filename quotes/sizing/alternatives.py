@@ -12,7 +12,7 @@ from catalog.quantity import Message, Quantity, Span, noop
 from catalog.specs import AcceleratorSpec, CatalogSnapshot, FormFactor, ServerSpec
 from configurator.workload import LanguageService, Site, SiteKind, Workload
 from quotes.sizing.assumptions import Assumptions
-from quotes.sizing.candidates import Draft
+from quotes.sizing.candidates import Draft, best_backed
 from quotes.sizing.hardware.compose import Wish, screen_system
 from quotes.sizing.results import Refusal, SiteAlternative, SiteLimits
 
@@ -77,9 +77,8 @@ def elsewhere(workload: Workload) -> Workload:
 
 
 def cheapest(drafts: Sequence[Draft]) -> Draft | None:
-    """Of the systems that measurements back, if there are any."""
-    backed = [draft for draft in drafts if draft.is_backed] or drafts
-    return min(backed, key=lambda draft: (draft.price_eur, draft.screened.wall_w), default=None)
+    """Of the systems that measurements back most."""
+    return min(best_backed(drafts), key=lambda draft: (draft.price_eur, draft.screened.wall_w), default=None)
 
 
 def _refusal(free: Draft, asked: Asked) -> Refusal | None:
@@ -94,10 +93,9 @@ def _refusal(free: Draft, asked: Asked) -> Refusal | None:
 
 
 def _phased(free: Draft, anywhere: Workload, asked: Asked) -> SiteAlternative:
-    for share in SHARES:
-        now = cheapest(asked.search(part_of(asked.workload, share), asked.catalog))
-        if now is None:
-            continue
+    found = _largest_part(asked)
+    if found:
+        share, now = found
         rest = cheapest(asked.search(part_of(anywhere, 1 - share), asked.catalog))
         return _alternative(
             "phased",
@@ -118,6 +116,17 @@ def _phased(free: Draft, anywhere: Workload, asked: Asked) -> SiteAlternative:
             noop("Not possible: even {share} of the work does not fit the site."), share=_percent(SHARES[-1])
         ),
     )
+
+
+def _largest_part(asked: Asked) -> tuple[float, Draft] | None:
+    """How much of the work fits the site, on what; rather less than on accelerators that nobody published runs of."""
+    unheard = None
+    for share in SHARES:
+        now = cheapest(asked.search(part_of(asked.workload, share), asked.catalog))
+        if now and now.backing:
+            return share, now
+        unheard = unheard or (now and (share, now))
+    return unheard
 
 
 def _slower(workload: Workload, share: float) -> Message:

@@ -47,6 +47,18 @@ class Draft(NamedTuple):
     def is_backed(self) -> bool:
         return is_backed(self.loads)
 
+    @property
+    def backing(self) -> int:
+        """How much published runs tell of the speed: 2 of this kind of work on this kind of accelerator, 1 of the
+        accelerators alone (nobody can publish runs of a model of one's own), 0 not even those."""
+        return 2 if self.is_backed else int(all(load.chip_is_measured for load in self.loads))
+
+
+def best_backed(drafts: Sequence[Draft]) -> list[Draft]:
+    """Those of whose speed published runs tell most."""
+    most = max((draft.backing for draft in drafts), default=0)
+    return [draft for draft in drafts if draft.backing == most]
+
 
 def is_backed(loads: Iterable[LoadOption]) -> bool:
     """Whether measured runs of this kind of accelerator stand behind the rate of every load.
@@ -339,14 +351,14 @@ def first_refusal(tables: Sequence[OptionTable], accelerator: AcceleratorSpec) -
     return None
 
 
-def beaten(accelerator: AcceleratorSpec, best: Draft, winner_eur: Decimal) -> Refusal:
+def beaten(accelerator: AcceleratorSpec, best: Draft, winner: Draft) -> Refusal:
     """It works, but is not proposed: what it would cost, and what speaks against it."""
     facts: dict[str, Quantity | int | str] = {
         "count": best.screened.accelerators,
         "name": accelerator.name,
         "price": Quantity(value=float(best.price_eur), unit="EUR", digits=3),
     }
-    if not best.is_backed:
+    if best.backing < winner.backing:
         return _refusal_of(accelerator)(
             "evidence",
             Message.of(
@@ -357,7 +369,7 @@ def beaten(accelerator: AcceleratorSpec, best: Draft, winner_eur: Decimal) -> Re
             ),
             Message.of(noop("Ask for a trial run, or share measurements of your own.")),
         )
-    excess = float(best.price_eur / winner_eur)
+    excess = float(best.price_eur / winner.price_eur)
     percent = Quantity(value=(excess - 1) * 100, unit="%", digits=2)
     text = noop("It works: {count} × {name} for about {price}, {percent} more than the cheapest proposal.")
     if excess <= 1:

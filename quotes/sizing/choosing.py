@@ -6,7 +6,7 @@ from math import ceil
 from catalog.quantity import Message, Quantity, noop
 from configurator.workload import LanguageService, Workload
 from quotes.sizing.assumptions import Assumptions
-from quotes.sizing.candidates import Draft
+from quotes.sizing.candidates import Draft, best_backed
 from quotes.sizing.results import Candidate, Economics, LoadOption, Tier, Verdict
 from quotes.sizing.trace import Badge
 
@@ -33,14 +33,14 @@ def choose(
 ) -> dict[Tier, Draft]:
     """At most one draft per tier, each carrying at least `step_factor` times what the one before it carries.
 
-    Systems whose speed no measured runs back are proposed only when there is no other. *Lean* is the cheapest that
+    Of systems whose speed measured runs back less than that of others, none is proposed. *Lean* is the cheapest that
     holds the targets today; *balanced* the cheapest to own (purchase and energy over the horizon) of those with
     headroom; *room to grow* the one with the lowest price per unit of headroom among those that carry the demand at
     the horizon.
     """
     if not drafts:
         return {}
-    drafts = [draft for draft in drafts if draft.is_backed] or drafts
+    drafts = best_backed(drafts)
     chosen = {Tier.LEAN: min(drafts, key=lambda draft: (draft.price_eur, draft.screened.wall_w))}
     owning = {id(draft): float(draft.price_eur) + running_cost(draft) for draft in drafts}
     scores: dict[Tier, Callable[[Draft], float]] = {

@@ -25,6 +25,7 @@ from quotes.sizing.assumptions import Assumptions
 from quotes.sizing.candidates import (
     Draft,
     accelerators_needed,
+    best_backed,
     combinations,
     headroom,
     spread,
@@ -150,8 +151,9 @@ class Walk:
             else:
                 refused = draft
         self.refused = None if legal else refused
-        legal = [draft for draft in legal if draft.is_backed] or legal
-        return min(legal, key=lambda draft: (draft.price_eur, draft.screened.wall_w), default=None)
+        return min(
+            best_backed(legal), key=lambda draft: (draft.price_eur, draft.screened.wall_w), default=None
+        )
 
     def _drafted(self, loads: tuple[LoadOption, ...], workload: Workload) -> Draft | Message:
         needed = accelerators_needed(loads, workload)

@@ -16,6 +16,7 @@ from quotes.sizing.candidates import (
     Draft,
     accelerators_needed,
     beaten,
+    best_backed,
     drafts,
     exclusion,
     first_refusal,
@@ -323,7 +324,7 @@ def _beaten(found: Sequence[Draft], proposed: set[str | None], cheapest: Draft) 
         sku = draft.accelerator.sku
         if sku not in proposed and (sku not in best or draft.price_eur < best[sku].price_eur):
             best[sku] = draft
-    return [beaten(draft.accelerator, draft, cheapest.price_eur) for draft in best.values()]
+    return [beaten(draft.accelerator, draft, cheapest) for draft in best.values()]
 
 
 def _cheapest(
@@ -337,7 +338,7 @@ def _cheapest(
     goals = (1.0,)
     tables = _tables(workload, catalog, assumptions, knowledge, servers, goals)
     found, _refusals = _search(workload, catalog, assumptions, tables, servers, goals)
-    return min((draft.price_eur for draft in found if draft.is_backed), default=None)
+    return min((draft.price_eur for draft in best_backed(found)), default=None)
 
 
 def _assumptions_used(systems: Sequence[SizedSystem]) -> tuple[str, ...]:

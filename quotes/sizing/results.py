@@ -188,6 +188,7 @@ class LoadOption(Frozen):
     memory: MemoryBreakdown | None = None
     verdict: Verdict = Verdict.FITS
     speed: Speed = Speed()
+    chip_is_measured: bool = True  # runs on this generation of accelerators were published
     limited_by: Message
     host: HostNeed = HostNeed()
     figures: tuple[Figure, ...] = ()  # filled by the module's `explain_*` for the chosen option only

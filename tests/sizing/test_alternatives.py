@@ -118,11 +118,19 @@ def test_no_liquid_cooling_where_only_liquid_would_do() -> None:
 
 
 def test_a_phase_is_the_largest_part_that_fits_and_names_what_is_left() -> None:
-    phased = ways(sized("university", Site(power_available_kw=12)))["phased"]
+    phased = ways(sized("university", Site(power_available_kw=13)))["phased"]
     assert phased.speed_low == 0.75
     assert phased.later_eur
     assert "1.3 × as long" in str(phased.in_speed)
     assert "75 % of the peak" not in str(phased.in_speed)  # a job is not refused, it takes longer
+
+
+def test_a_phase_would_rather_be_smaller_than_rest_on_nothing_measured() -> None:
+    limits = [Site(power_available_kw=kw) for kw in (8, 10, 12, 13)]
+    phases = [ways(sized("university", limit)).get("phased") for limit in limits]
+    first = {phase.accelerator_name for phase in phases if phase and phase.possible}
+    assert first
+    assert not any("Gaudi" in name for name in first)  # nobody published a training run of this one
 
 
 def test_a_phase_of_services_and_jobs_speaks_of_both() -> None:

@@ -263,23 +263,22 @@ def test_a_dearer_card_makes_a_dearer_system() -> None:
 
 
 @pytest.mark.parametrize(
-    ("badge", "price", "stage", "text"),
+    ("badge", "winners", "price", "stage", "text"),
     [
-        (Badge.EXTRAPOLATED, 80, "evidence", "no measured runs"),
-        (Badge.INTERPOLATED, 150, "dominated", "50 % more"),
-        (Badge.INTERPOLATED, 100, "dominated", "for about 100 EUR."),
+        (Badge.EXTRAPOLATED, Badge.INTERPOLATED, 80, "evidence", "no measured runs"),
+        (Badge.EXTRAPOLATED, Badge.EXTRAPOLATED, 150, "dominated", "50 % more"),
+        (Badge.INTERPOLATED, Badge.INTERPOLATED, 150, "dominated", "50 % more"),
+        (Badge.INTERPOLATED, Badge.INTERPOLATED, 100, "dominated", "for about 100 EUR."),
     ],
 )
 def test_who_works_but_is_not_proposed_hears_the_price(
-    badge: Badge, price: int, stage: str, text: str
+    badge: Badge, winners: Badge, price: int, stage: str, text: str
 ) -> None:
-    speed = Speed(tokens_s_per_user=Estimate(value=30, low=20, high=40, badge=badge))
-    best = Draft(
-        named(H100),
-        (option(serving(H100, 2), speed=speed),),
-        ScreenedSystem("server", 1, 2, price, 1000, 2, 12, 1000),
-        1.2,
-    )
-    refusal = beaten(named(H100), best, 100)
+    def draft(badge: Badge, price: int) -> Draft:
+        speed = Speed(tokens_s_per_user=Estimate(value=30, low=20, high=40, badge=badge))
+        loads = (option(serving(H100, 2), speed=speed),)
+        return Draft(named(H100), loads, ScreenedSystem("server", 1, 2, price, 1000, 2, 12, 1000), 1.2)
+
+    refusal = beaten(named(H100), draft(badge, price), draft(winners, 100))
     assert refusal.stage == stage
     assert text in str(refusal.reason)

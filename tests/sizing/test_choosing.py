@@ -89,6 +89,15 @@ def test_speed_that_nobody_measured_is_a_last_resort() -> None:
     assert picked(cheap) == {Tier.LEAN: cheap}
 
 
+def test_of_models_that_nobody_published_those_on_known_accelerators_come_first() -> None:
+    guess = Speed(tokens_s_per_user=Estimate(value=30, low=20, high=45, badge=Badge.EXTRAPOLATED))
+    known = serving(CARDS[1], 8).model_copy(update={"speed": guess})
+    unheard = serving(CARDS[2], 8).model_copy(update={"speed": guess, "chip_is_measured": False})
+    cheap, dear = draft(50, 2, card=CARDS[2], loads=(unheard,)), draft(100, 1, card=CARDS[1], loads=(known,))
+    assert [cheap.backing, dear.backing, draft(1, 1).backing] == [0, 1, 2]
+    assert picked(cheap, dear) == {Tier.LEAN: dear}
+
+
 @given(
     rows=st.lists(
         st.tuples(

@@ -180,12 +180,14 @@ def test_one_server_goes_into_a_rack_that_is_there() -> None:
 
 
 def test_desk_side_and_edge_need_no_rack() -> None:
-    for server, accelerator in (("DGX Spark", "GB10 (DGX Spark)"), ("MIC-733-AO", "Jetson AGX Orin 64GB")):
-        system = build_system(
-            named(accelerator), named(server), 3, (serving(accelerator, 3),), serve(), seed(), ASSUMPTIONS
-        )
+    for server, accelerator, count in (
+        ("DGX Spark", "GB10 (DGX Spark)", 1),
+        ("MIC-733-AO", "Jetson AGX Orin 64GB", 3),
+    ):
+        loads = (serving(accelerator, count),)
+        system = build_system(named(accelerator), named(server), count, loads, serve(), seed(), ASSUMPTIONS)
         assert system.racks == ()
-        assert system.nodes == 3
+        assert system.nodes == count
 
 
 def test_a_complete_rack_is_its_own_rack() -> None:

@@ -245,7 +245,7 @@ def test_the_risk_is_said() -> None:
             "H100 NVL 94GB",
             "One replica takes more than one accelerator",
         ),
-        (WORKLOADS["large"], "H100 NVL 94GB", "Sharing would not save an accelerator"),
+        (WORKLOADS["large"], "L40S", "Sharing would not save an accelerator"),
     ],
 )
 def test_who_shares_nothing_is_told_why(workload: Workload, card: str, reason: str) -> None:

@@ -334,6 +334,7 @@ def option_of(
             ),
             output_tokens_s_per_gpu=estimate(rate, rate_x, badges.rate, badges.runs),
         ),
+        chip_is_measured=_chip_is_measured(run, choice, calibration),
         limited_by=_limit(search, row, replicas, service),
         host=HostNeed(
             cpu_cores_per_gpu=assumptions.serving_cores_per_gpu,
@@ -363,6 +364,10 @@ def badges_of(run: Run, choice: Choice, arch: ModelArchitecture, calibration: Ca
     served = arch.standard_structure and choice.exact and choice.generation in calibration.serving_generations
     tabled = arch.standard_structure and run.gpu in tabled_silicon(calibration)
     return badges_for(run, calibration, served=served, tabled=served or tabled)
+
+
+def _chip_is_measured(run: Run, choice: Choice, calibration: Calibration) -> bool:
+    return choice.generation in calibration.serving_generations or run.gpu in tabled_silicon(calibration)
 
 
 def _limit(search: Search, row: int, replicas: int, service: LanguageService) -> Message:

@@ -133,6 +133,7 @@ def option_of(
         gpu_hours_per_month=job.runs_per_month * gpus * chosen.hours,
         shares_pool=shares_pool(job, run.high, assumptions), memory=parts,
         verdict=Verdict.TIGHT if tight else Verdict.FITS, speed=Speed(run_hours=run, mfu_fraction=chosen.mfu),
+        chip_is_measured=calibration.rates(gpu.generation).rows > 0,
         limited_by=_limit(plan, run, gpus, parts), host=host_need(plan, accelerator, gpu, chosen, assumptions),
         findings=_findings(plan, chosen, precision, tight),
     )  # fmt: skip
