@@ -73,7 +73,7 @@ def document_context(document: IssuedDocument) -> dict[str, Any]:
     page = proposal_page(document.proposal, document.tier)
     kind = _("Preview of a quote") if document.is_preview else _("Quote")
     discounted = any(line.discount_pct for line in document.prices.lines)
-    workload = document.proposal.sizing.workload
+    workload, build = document.proposal.sizing.workload, document.system.candidate.system
     return {
         **page,
         "document": document,
@@ -92,7 +92,8 @@ def document_context(document: IssuedDocument) -> dict[str, Any]:
         "placement_drawing": drawn(page["placement_drawing"]) if len(page["loads"]) > 1 else "",
         "placement": page["placement"] if len(page["loads"]) > 1 else [],
         "rack_drawing": drawn(page["rack_drawing"]),
-        "network_drawing": drawn(page["network_drawing"]),
+        # One server joins switches that are there: the site sheet draws that.
+        "network_drawing": drawn(page["network_drawing"]) if build.nodes > 1 else "",
         "growth": document.system.growth if _grows(document) else (),
         "answer": glued(formats.say(answer(document))),
         "cost_chart": cost_chart(document.system.economics),
