@@ -4,6 +4,7 @@ from collections.abc import Callable, Mapping, Sequence
 from math import ceil
 
 from catalog.quantity import Message, Quantity, noop
+from catalog.specs import Availability
 from configurator.workload import LanguageService, Workload
 from quotes.sizing.assumptions import Assumptions
 from quotes.sizing.candidates import Draft, best_backed
@@ -240,6 +241,9 @@ def cons(draft: Draft, others: Sequence[Draft]) -> tuple[Message, ...]:
     found = []
     if any(load.verdict is Verdict.TIGHT for load in draft.loads):
         found.append(Message.of(noop("Memory is tight: little is left for longer conversations.")))
+    if draft.accelerator.availability is Availability.END_OF_SALE:
+        text = noop("Sold while stock lasts: ask whether it can be delivered, also for a later extension.")
+        found.append(Message.of(text))
     if any(_first_is_calculated(load) for load in draft.loads):
         found.append(
             Message.of(noop("The time to the first word is calculated; no run on this GPU timed it."))

@@ -206,6 +206,11 @@ def test_cons_name_what_a_seller_would() -> None:
     assert cons(draft(100, 2, nodes=2), [draft(200, 3)]) == ()
 
 
+def test_what_is_sold_while_stock_lasts_says_so() -> None:
+    ada = draft(100, 2, nodes=2, card="RTX 6000 Ada")
+    assert said(cons(ada, [ada])).startswith("Sold while stock lasts")
+
+
 def test_who_only_trains_hears_of_the_deadline() -> None:
     job = draft(100, 1.05, loads=(training(CARDS[0], 8),))
     assert said(pros(job, [job], Workload(jobs=(JOB,)), advised=True)) == (
