@@ -144,7 +144,8 @@ def promised(layout: LoadOption | SplitLayout) -> tuple[Estimate, Estimate]:
         (H100, LLAMA_70B, BUSY | STATED, True),
         (H200, R1, STATED | {"concurrent_requests": 40}, False),  # short prompts hold nobody up
         (H100, LLAMA_70B, BUSY, False),  # nothing but throughput is asked: readers have no time left
-        (MI300X, LLAMA_70B, STATED, False),
+        (MI300X, LLAMA_70B, STATED | {"concurrent_requests": 60}, True),
+        (MI300X, LLAMA_70B, STATED | {"prompt_tokens": 300}, False),
     ],
 )
 def test_when_splitting_is_worth_a_trial(card: str, key: str, asked: dict[str, float], worth: bool) -> None:
