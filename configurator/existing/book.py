@@ -83,7 +83,7 @@ class Book:
             if merged and _same(merged[-1], machine):
                 _merge(merged[-1], machine)
             elif machine.gpus:
-                merged.append(machine)
+                _keep(merged, machine)
         return tuple(
             ExistingMachine(
                 name=one.name, driver=one.driver, gpus=tuple(map(_built, one.gpus)), pasted=True
@@ -100,6 +100,15 @@ def _same(first: Machine, second: Machine) -> bool:
         not one.get("name") or not other.get("name") or _alike(one["name"], other["name"])
         for one, other in zip(first.gpus, second.gpus, strict=True)
     )  # fmt: skip
+
+
+def _keep(machines: list[Machine], machine: Machine) -> None:
+    """Add a machine. Of two blocks of one name that contradict each other the fuller counts, or else the newer."""
+    twin = next((at for at, one in enumerate(machines) if one.name and one.name == machine.name), None)
+    if twin is None:
+        machines.append(machine)
+    elif len(machine.gpus) >= len(machines[twin].gpus):
+        machines[twin] = machine
 
 
 def _alike(one: str, other: str) -> bool:

@@ -248,6 +248,17 @@ def test_long_runs_are_read_in_a_straight_line(unit: str) -> None:
     read_paste((unit * PASTE_MAX)[:PASTE_MAX])
 
 
+def test_blocks_of_one_name_that_contradict_each_other_are_one_machine() -> None:
+    table = "|   {}  NVIDIA H100 80GB HBM3          On  |   00000000:BB:00.0 Off |                    0 |"
+    listed = "GPU {}: NVIDIA H200 (UUID: GPU-5428af19-1e82-a38c-ee42-cdd3ad745b7e)"
+    newer = read_paste("\n".join(["gpu01", table.format(0), "gpu01", listed.format(0)])).machines
+    fuller = read_paste(
+        "\n".join(["gpu01", table.format(0), table.format(1), "gpu01", listed.format(0)])
+    ).machines
+    assert [(one.name, [gpu.name for gpu in one.gpus]) for one in newer] == [("gpu01", ["NVIDIA H200"])]
+    assert [(one.name, one.gpu_count) for one in fuller] == [("gpu01", 2)]
+
+
 lines = st.sampled_from([line for paste in pastes.ALL.values() for line in paste.splitlines()])
 odd = st.one_of(st.text(max_size=60), lines, st.from_regex(r"[|,: x0-9A-Z%/.!]{0,60}", fullmatch=True))
 
