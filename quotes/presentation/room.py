@@ -116,7 +116,9 @@ def room_facts(build: SystemBuild, assumptions: Assumptions) -> Iterator[Fact]:
             _("when that rack holds nothing else") if own else "",
         )
     yield Fact(
-        _("Weight of one server"), formats.quantity(build.node.weight_kg, "kg", 3), _("without packaging")
+        _("Weight of one server"),
+        formats.quantity(build.node.weight_kg, "kg", 3),
+        _("with its cards, without packaging"),
     )
     yield Fact(_("Depth of one server"), formats.quantity(room.deepest_mm, "mm", 4))
     if build.node.rack_units:

@@ -3,6 +3,7 @@
 import pytest
 
 from configurator.workload import DataNeeds, Site
+from quotes.sizing.hardware.bill import Broken
 from quotes.sizing.hardware.compose import build_system
 from quotes.sizing.hardware.demand import NodeDemand
 from quotes.sizing.hardware.facility import (
@@ -200,6 +201,22 @@ def test_a_complete_rack_is_its_own_rack() -> None:
     assert [rack.power_w for rack in system.racks] == [120_000]
     assert system.feeds_per_rack == 8
     assert not [line for line in system.lines if line.role == "rack"]
+
+
+@pytest.mark.parametrize(
+    ("server", "accelerator", "count", "adds_kg"),
+    [
+        ("SYS-421GE-TNRT3", "H200 NVL 141GB", 4, 4 * ASSUMPTIONS.card_weight_kg),
+        ("SYS-821GE-TNHR", H200, 8, 0),
+    ],
+)
+def test_cards_weigh_on_the_floor_and_boards_are_in_the_makers_weight(
+    server: str, accelerator: str, count: int, adds_kg: float
+) -> None:
+    empty = named(server)
+    plan = plan_node(empty, named(accelerator), count, NodeDemand(), parts_of(seed()), ASSUMPTIONS)
+    assert not isinstance(plan, Broken)
+    assert plan.weight_kg == server_box(plan, "node").kg == (empty.weight_kg or 0) + adds_kg
 
 
 def test_unknown_weight_is_not_zero() -> None:

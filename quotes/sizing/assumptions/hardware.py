@@ -45,6 +45,14 @@ class HardwareAssumptions(Frozen):
     dimm_power_w: float = _count(
         10, 4, 16, noop("Power of a memory module whose figure is unknown"), BUILDS, "W"
     )
+    card_weight_kg: float = _count(
+        1.5,
+        0.5,
+        2.5,
+        noop("Weight of an accelerator card, which the makers of servers for cards leave out"),
+        noop("product brief of the H100 card: 1.2 kg without its bracket"),
+        "kg",
+    )
     power_cap_lowest_fraction: float = _count(
         0.6, 0.4, 1, noop("Lowest power cap that is still worth proposing"), OWN
     )

@@ -202,7 +202,7 @@ def server_box(plan: NodePlan, kind: str) -> Box:
         kind=kind,
         units=server.rack_units or 0,
         watts=plan.provision_w,
-        kg=server.weight_kg,
+        kg=plan.weight_kg,
         c13=0 if large else supplies,
         c19=supplies if large else 0,
         liquid=needs_liquid(server),

@@ -220,7 +220,15 @@ def _composed(
         estimated=estimated,
         eur=fixed_eur(lines, parts),
         lead_weeks=longest_lead(lines, parts)[0],
+        weight_kg=weight_with_cards_kg(server, count, assumptions),
     )
+
+
+def weight_with_cards_kg(server: ServerSpec, cards: int, assumptions: Assumptions) -> float | None:
+    """Makers weigh a server for cards without them, and one for a board with it."""
+    if server.weight_kg is None or ServerRole.GPU_PCIE not in server.roles:
+        return server.weight_kg
+    return server.weight_kg + cards * assumptions.card_weight_kg
 
 
 def _lines(
@@ -325,6 +333,7 @@ def _complete(
         estimated="planning_power_w" in server.provenance.estimated_fields,
         eur=fixed_eur(lines, parts),
         lead_weeks=longest_lead(lines, parts)[0],
+        weight_kg=server.weight_kg,
     )
 
 
@@ -357,7 +366,7 @@ def node_build(plan: NodePlan, demand: NodeDemand, parts: Parts, assumptions: As
         lines=bill_lines(plan.lines, parts),
         power=node_power(plan, assumptions),
         rack_units=plan.server.rack_units,
-        weight_kg=plan.server.weight_kg,
+        weight_kg=plan.weight_kg,
         cooling="liquid" if plan.server.cooling == "liquid" else "air",
         list_price_eur=plan.eur,
         lead_time_weeks=weeks,

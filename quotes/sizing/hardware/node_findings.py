@@ -29,6 +29,7 @@ class NodePlan(NamedTuple):
     estimated: bool
     eur: Decimal  # list price of one
     lead_weeks: int | None  # of the part that takes longest
+    weight_kg: float | None  # with its cards
 
     @property
     def provision_w(self) -> float:

@@ -135,9 +135,11 @@ def room_needs(
         feeds=sum(rack.feeds or 0 for rack in racks),
         rack_units=plan.units if racks else None,
         rack_height_units=max(heights, default=None),
-        weight_kg=_sum([rack.weight_kg for rack in racks]) if racks else _times(server.weight_kg, plan.nodes),
+        weight_kg=_sum([rack.weight_kg for rack in racks])
+        if racks
+        else _times(plan.node.weight_kg, plan.nodes),
         weight_least_kg=_sum([rack.weight_least_kg for rack in racks]) if racks else None,
-        heaviest_kg=server.weight_kg,
+        heaviest_kg=plan.node.weight_kg,
         deepest_mm=server.depth_mm,
         inlet=server.inlet,
         airflow_m3_h=None if wet else airflow_m3_h(plan.wall_w, assumptions),
