@@ -55,7 +55,8 @@ def choose(
         rest = [
             draft
             for draft in drafts
-            if draft.headroom_factor >= least and not any(_same(draft, other) for other in chosen.values())
+            if draft.headroom_factor >= least
+            and not any(_same(draft, other) or _twice_is_better(other, draft) for other in chosen.values())
         ]
         if rest:
             chosen[tier] = min(rest, key=score)
@@ -67,6 +68,19 @@ def _same(one: Draft, other: Draft) -> bool:
     return (one.accelerator.sku, one.screened.accelerators) == (
         other.accelerator.sku,
         other.screened.accelerators,
+    )
+
+
+def _twice_is_better(small: Draft, large: Draft) -> bool:
+    """Whether `small`, bought as often as it takes to carry what `large` carries, is neither dearer nor hungrier.
+
+    Services run beside each other on several systems; one job does not.
+    """
+    if not any(load.kind == "serving" for load in large.loads):
+        return False
+    times = ceil(large.headroom_factor / small.headroom_factor - 1e-9)
+    return (
+        times * small.price_eur <= large.price_eur and times * small.screened.wall_w <= large.screened.wall_w
     )
 
 

@@ -73,6 +73,30 @@ def test_a_dearer_system_that_carries_no_more_is_not_proposed() -> None:
     assert Tier.BALANCED in picked(lean, same, step=1.0)
 
 
+@pytest.mark.parametrize(
+    ("price", "watts", "headroom", "offered"),
+    [
+        (199, 9000, 1.9, True),  # cheaper than two of the first
+        (201, 10_000, 1.9, False),
+        (201, 9000, 1.9, True),  # two of the first draw more
+        (201, 10_000, 2.1, True),  # two of the first carry less
+        (301, 15_000, 2.1, False),
+    ],
+)
+def test_nothing_is_proposed_that_costs_more_than_the_one_before_it_bought_as_often_as_needed(
+    price: float, watts: float, headroom: float, offered: bool
+) -> None:
+    lean, large = draft(100, 1.0), draft(price, headroom, card=CARDS[1], watts=watts)
+    assert (large in picked(lean, large).values()) is offered
+    jobs = (training(CARDS[1], 8),)
+    assert (
+        draft(price, headroom, card=CARDS[1], watts=watts, loads=jobs)
+        in picked(
+            draft(100, 1.0, loads=jobs), draft(price, headroom, card=CARDS[1], watts=watts, loads=jobs)
+        ).values()
+    )
+
+
 def test_the_same_accelerators_in_another_chassis_are_the_same_system() -> None:
     lean, other = draft(100, 1.3), draft(101, 1.5)
     assert picked(lean, other) == {Tier.LEAN: lean}
