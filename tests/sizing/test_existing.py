@@ -127,6 +127,15 @@ def test_software_for_another_make() -> None:
     assert "CUDA" in str(load.message)
 
 
+def test_of_a_machine_with_several_kinds_that_does_not_do_each_kind_says_why() -> None:
+    few, old = machine("a40", 2), machine("v100-pcie-32gb", 1)
+    both = one("municipality", ExistingMachine(gpus=few.gpus + old.gpus)).loads[0]
+    alone = [one("municipality", given).loads[0] for given in (few, old)]
+    assert [load.carried for load in alone] == [Carried.NONE, Carried.UNKNOWN]
+    assert both.carried is Carried.UNKNOWN
+    assert str(both.message) == f"2 × A40: {alone[0].message} 1 × V100 PCIe 32GB: {alone[1].message}"
+
+
 # ── what to do with it ──────────────────────────────────────────────────────────────────────────────────────────
 
 

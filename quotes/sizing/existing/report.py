@@ -1,7 +1,7 @@
 """Each machine that the customer has: what it carries of this workload, and what to do with it."""
 
 from collections.abc import Sequence
-from functools import partial
+from functools import partial, reduce
 
 from catalog.quantity import Message, Quantity, noop
 from catalog.specs import CatalogSnapshot
@@ -106,7 +106,22 @@ def _on_groups(
         text = noop("None of its GPUs works.") if broken else noop("We do not know its GPUs.")
         carried = Carried.NONE if broken else Carried.UNKNOWN
         return MachineLoad(load=part.name, carried=carried, message=Message.of(text)), None
-    return max(answers, key=lambda one: (RANK[one[0].carried], one[0].fraction))
+    best, mine = max(answers, key=lambda one: (RANK[one[0].carried], one[0].fraction))
+    if (
+        len(answers) > 1 and RANK[best.carried] < RANK[Carried.PART]
+    ):  # none does: each kind has its own reason
+        each = [
+            Message.of(
+                noop("{count} × {name}: {reason}"),
+                count=group.working,
+                name=group.name,
+                reason=answer.message,
+            )
+            for answer, group in answers
+        ]
+        told = reduce(lambda one, next: Message.of(noop("{answer} {then}"), answer=one, then=next), each)
+        best = best.model_copy(update={"message": told, "change": None})
+    return best, mine
 
 
 # ── what to do with it ──────────────────────────────────────────────────────────────────────────────────────────
