@@ -24,6 +24,8 @@ from quotes.sizing.trace import Finding
 LONGEST_NAME = 40
 FIRST_PORT, PORTS = 8000, 100  # of the first service on a server, and how many each service may use
 GIB = 2**30
+ANSWERS = re.compile(r"instruct|chat|thinking|gpt-oss|-R1|-it\b", re.IGNORECASE)
+"""Names of versions that were made to answer."""
 
 
 def launch_plan(system: SizedSystem, workload: Workload) -> LaunchPlan:
@@ -221,6 +223,13 @@ def _remarks(option: LoadOption, way: Way, *, beside_services: bool) -> tuple[Fi
             "with your own account."
         )
         found.append(note(Message.of(text, model=option.model.hub_id)))
+        if option.kind == "serving" and not ANSWERS.search(option.model.hub_id):
+            text = noop(
+                "Publishers often have two versions of one size: one that only completes text, and one that answers "
+                "questions (Instruct, Chat or it). If that is so for {model}, start the second: memory and speed are "
+                "the same."
+            )
+            found.append(note(Message.of(text, model=option.model.hub_id)))
     if way.container and not way.container.version:
         text = noop("Choose a version of the image {image}: no version of it was measured.")
         found.append(note(Message.of(text, image=way.container.image)))

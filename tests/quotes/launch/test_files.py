@@ -166,6 +166,12 @@ def test_a_job_on_several_servers_meets_on_the_first() -> None:
     assert address["spec"]["clusterIP"] == "None"
 
 
+@pytest.mark.parametrize(("scenario", "told"), [("municipality", True), ("software-house", False)])
+def test_who_starts_a_chat_is_told_of_versions_that_only_complete_text(scenario: str, told: bool) -> None:
+    for _system, (load,) in planned(scenario):
+        assert any("Instruct" in str(one.message) for one in load.findings) is told
+
+
 def test_services_that_share_a_server_get_ports_of_their_own() -> None:
     one = systems("law-firm")[0].candidate.loads[0]
     two = tuple(one.model_copy(update={"load": name}) for name in ("a", "b"))
