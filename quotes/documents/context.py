@@ -185,7 +185,7 @@ def comparison(columns: list[Column], document: IssuedDocument) -> list[Row]:
 
 
 def key_figures(document: IssuedDocument) -> list[tuple[str, str, str]]:
-    """The three figures a manager remembers: price, power, when it pays or how much it carries."""
+    """The three figures a manager remembers: price, power, when it pays or what the system does."""
     system = document.system
     figures = [
         (
@@ -203,10 +203,25 @@ def key_figures(document: IssuedDocument) -> list[tuple[str, str, str]]:
     if money and money.break_even_month is not None:
         month = formats.quantity(round(money.break_even_month), "months", 3)
         figures.append((_("until it has paid for itself"), month, _("against renting the same work")))
+    elif slowest := _slowest_run(system.candidate.loads):
+        figures.append((_("one training run, at most"), slowest, _("at the cautious end")))
     else:
         factor = formats.quantity(system.candidate.headroom_factor, "×", 2)
         figures.append((_("today's peak load"), factor, _("is what the system carries")))
     return figures
+
+
+def _slowest_run(loads: Sequence[LoadOption]) -> str:
+    """How long the longest job takes, where there are only jobs; nothing is said of a peak then."""
+    hours = [load.speed.run_hours.high for load in loads if load.speed.run_hours]
+    if not hours or len(hours) < len(loads):
+        return ""
+    longest = max(hours)
+    return (
+        formats.quantity(longest / 24, "days", 2)
+        if longest >= LONG_HOURS
+        else formats.quantity(longest, "hours", 2)
+    )
 
 
 # ── sizing ──────────────────────────────────────────────────────────────────────────────────────────────────────

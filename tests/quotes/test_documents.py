@@ -15,7 +15,7 @@ from pypdf.generic import ArrayObject, DictionaryObject, IndirectObject
 from catalog.quantity import Message, Quantity
 from configurator import formats
 from quotes.document_data import Address
-from quotes.documents.context import address_lines, document_context, glued, refused
+from quotes.documents.context import address_lines, document_context, glued, key_figures, refused
 from quotes.documents.pdf import OwnFiles, render_html, render_pdf
 from quotes.presentation.proposal import Reason, Stage, bill
 from quotes.presentation.room import watts
@@ -186,6 +186,15 @@ def test_promises_are_drawn_beside_what_was_asked(scenario: str, wishes: set[str
 def test_small_power_is_told_in_watts(value_w: float, said: str) -> None:
     with translation.override("nl"):
         assert plain(watts(value_w)) == said
+
+
+@pytest.mark.parametrize(
+    ("scenario", "told"),
+    [("university", "one training run, at most"), ("law-firm", "today's peak load")],
+)
+def test_only_who_serves_people_is_told_of_a_peak(scenario: str, told: str) -> None:
+    with translation.override("en"):
+        assert [label for label, _value, _note in key_figures(document(scenario))][2] == told
 
 
 def test_the_country_is_told_abroad_only() -> None:
