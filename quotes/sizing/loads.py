@@ -18,7 +18,13 @@ from quotes.sizing.assumptions import Assumptions
 from quotes.sizing.hardware.parts import parts_of
 from quotes.sizing.knowledge import Knowledge
 from quotes.sizing.portions import as_part, part_of
-from quotes.sizing.rates import explain_rates, rate_service_options, rate_training_options
+from quotes.sizing.rates import (
+    NotMeasured,
+    RateTable,
+    explain_rates,
+    rate_service_options,
+    rate_training_options,
+)
 from quotes.sizing.results import LoadOption, ModelToRun, Refusal, SplitLayout
 from quotes.sizing.serving import explain_serving, serving_options, split_layout
 from quotes.sizing.serving.layouts import kv_format_for
@@ -29,13 +35,11 @@ type OptionTable = Mapping[str, tuple[LoadOption, ...] | Refusal]
 
 
 class UnknownModel(LookupError):
-    """The workload names a model that the catalog does not have."""
+    """The workload names a model that the catalog does not have, or of which nobody measured rates."""
 
-    def __init__(self, key: str) -> None:
+    def __init__(self, key: str, text: str) -> None:
         super().__init__(key)
-        self.message = Message.of(
-            noop("The catalog has no model named {model}. Choose another, or enter its size."), model=key
-        )
+        self.message = Message.of(text, model=key)
 
 
 def parts(workload: Workload) -> tuple[Service | Job, ...]:
@@ -73,17 +77,34 @@ def option_table(
             assumptions=assumptions,
             calibration=knowledge.training,
         )
+    try:
+        return _rate_options(part, accelerators, max_in_node, assumptions, knowledge.rates, demand_factors)
+    except NotMeasured as error:
+        text = noop(
+            "There is no measured rate for the model {model}. Choose the offered model that is most like it."
+        )
+        raise UnknownModel(part.model, text) from error
+
+
+def _rate_options(
+    part: RateService | RateTraining,
+    accelerators: Sequence[AcceleratorSpec],
+    max_in_node: Mapping[str, int],
+    assumptions: Assumptions,
+    rates: RateTable,
+    demand_factors: Sequence[float],
+) -> OptionTable:
     if isinstance(part, RateService):
         return rate_service_options(
             part,
             accelerators,
             max_in_node=max_in_node,
             assumptions=assumptions,
-            rates=knowledge.rates,
+            rates=rates,
             demand_factors=demand_factors,
         )
     return rate_training_options(
-        part, accelerators, max_in_node=max_in_node, assumptions=assumptions, rates=knowledge.rates
+        part, accelerators, max_in_node=max_in_node, assumptions=assumptions, rates=rates
     )
 
 
@@ -178,4 +199,5 @@ def _architecture(part: LanguageService | LanguageTraining, catalog: CatalogSnap
     try:
         return resolve(part.model, catalog)
     except LookupError as error:
-        raise UnknownModel(part.model.key or "") from error
+        text = noop("The catalog has no model named {model}. Choose another, or enter its size.")
+        raise UnknownModel(part.model.key or "", text) from error

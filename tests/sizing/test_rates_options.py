@@ -8,14 +8,16 @@ from hypothesis import strategies as st
 
 from catalog.quantity import Quantity
 from catalog.specs import AcceleratorSpec, FormFactor
-from configurator.workload import Domain, LoadProfile, RateService, RateTraining
+from configurator.workload import Domain, LoadProfile, RateService, RateTraining, Workload
+from quotes.sizing.engine import size
+from quotes.sizing.knowledge import shipped
 from quotes.sizing.rates import explain_rates, load_rates, rate_service_options, rate_training_options
 from quotes.sizing.rates.jobs import network_gbit_s
 from quotes.sizing.rates.offered import BY_NAME
 from quotes.sizing.results import LoadOption, Refusal, Verdict, readable_rate
 from quotes.sizing.trace import Badge
 
-from .hardware import ASSUMPTIONS, named, seed
+from .hardware import ASSUMPTIONS, DAY, named, seed
 
 RATES = load_rates()
 ACCELERATORS = seed().accelerators
@@ -160,8 +162,13 @@ def test_more_steps_cost_in_proportion() -> None:
         RateService(domain=Domain.SPEECH, model="ViT-L/16", items_s=1),
     ],
 )
-def test_an_unknown_model_is_a_refusal_for_all(service: RateService) -> None:
-    assert all("no measured rate" in str(refused(answer).reason) for answer in serve(service).values())
+def test_an_unknown_model_is_told_at_once(service: RateService) -> None:
+    found = size(Workload(services=(service,)), seed(), ASSUMPTIONS, shipped(), on=DAY)
+    assert not found.systems
+    assert not found.refusals
+    assert [
+        str(one.message).startswith("There is no measured rate for the model") for one in found.findings
+    ] == [True]
 
 
 def test_what_is_unknown_stays_unknown() -> None:

@@ -9,6 +9,7 @@ from collections.abc import Mapping
 from configurator.workload import Domain
 from quotes.sizing.rates.explain import explain_rates
 from quotes.sizing.rates.jobs import rate_training_options
+from quotes.sizing.rates.needs import NotMeasured
 from quotes.sizing.rates.offered import MODELS, RateModel
 from quotes.sizing.rates.options import rate_service_options
 from quotes.sizing.rates.table import RateTable, load_rates
@@ -21,6 +22,7 @@ def rate_models(rates: RateTable) -> Mapping[Domain, tuple[RateModel, ...]]:
 
 
 __all__ = [
+    "NotMeasured",
     "RateModel",
     "RateTable",
     "explain_rates",

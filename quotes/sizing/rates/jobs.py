@@ -14,7 +14,7 @@ from quotes.sizing.rates import needs
 from quotes.sizing.rates.effects import bound_by
 from quotes.sizing.rates.needs import Limit, refusal
 from quotes.sizing.rates.offered import RateModel
-from quotes.sizing.rates.options import Options, rate_on, unknown
+from quotes.sizing.rates.options import Options, rate_on
 from quotes.sizing.rates.table import Base, RateTable
 from quotes.sizing.refusals import enough, ratio, telling_digits
 from quotes.sizing.results import (
@@ -41,10 +41,11 @@ def rate_training_options(
     assumptions: Assumptions,
     rates: RateTable,
 ) -> Options:
-    """For each accelerator the smallest numbers that finish a run before the deadline, or the reason why none does."""
-    model = needs.model_of(job.model, job.domain)
-    if model is None or model.domain is not job.domain:
-        return {accelerator.sku: unknown(job, accelerator) for accelerator in accelerators}
+    """For each accelerator the smallest numbers that finish a run before the deadline, or the reason why none does.
+
+    Raises NotMeasured.
+    """
+    model = needs.known_model(job)
     if model.train is None or model.training_memory_gb is None:
         text = Message.of(noop("No training of {model} has been measured."), model=model.name)
         return {a.sku: refusal(a, job.name, "catalog", text, kind="unknown") for a in accelerators}

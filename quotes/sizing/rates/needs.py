@@ -31,6 +31,18 @@ def model_of(name: str, domain: Domain) -> RateModel | None:
     )
 
 
+class NotMeasured(LookupError):
+    """Nobody measured rates of the model that is named, or not for this kind of work."""
+
+
+def known_model(part: RateService | RateTraining) -> RateModel:
+    """The offered model that `part` names, for the work that it names. Raises NotMeasured."""
+    model = model_of(part.model, part.domain)
+    if model is None or model.domain is not part.domain:
+        raise NotMeasured(part.model)
+    return model
+
+
 def refusal(
     accelerator: AcceleratorSpec,
     load: str,

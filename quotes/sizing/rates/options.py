@@ -9,7 +9,7 @@ from math import ceil
 
 from catalog.quantity import Message, Quantity, noop
 from catalog.specs import AcceleratorSpec
-from configurator.workload import RateService, RateTraining
+from configurator.workload import RateService
 from quotes.sizing.assumptions import Assumptions
 from quotes.sizing.portions import whole_of
 from quotes.sizing.rates import needs
@@ -44,10 +44,11 @@ def rate_service_options(
     rates: RateTable,
     demand_factors: Sequence[float] = (1.0,),
 ) -> Options:
-    """For each accelerator the numbers that carry each multiple of today's demand, or the reason why it cannot."""
-    model = needs.model_of(service.model, service.domain)
-    if model is None or model.domain is not service.domain:
-        return {accelerator.sku: unknown(service, accelerator) for accelerator in accelerators}
+    """For each accelerator the numbers that carry each multiple of today's demand, or the reason why it cannot.
+
+    Raises NotMeasured.
+    """
+    model = needs.known_model(service)
     base = Base.of(model.run, rates.ratios)
     return {
         accelerator.sku: _serve(service, model, base, accelerator, assumptions, rates, demand_factors)
@@ -212,15 +213,4 @@ def _serving(
             if model.source == "jpeg" and not service.streams
             else 0,
         ),
-    )
-
-
-def unknown(part: RateService | RateTraining, accelerator: AcceleratorSpec) -> Refusal:
-    return refusal(
-        accelerator,
-        part.name,
-        "catalog",
-        Message.of(noop("There is no measured rate for the model {model}."), model=part.model),
-        Message.of(noop("Choose the offered model that is most like it.")),
-        "unknown",
     )
