@@ -18,6 +18,7 @@ from quotes.sizing.hardware.fabric import (
     leaf_loads,
     plan_fabric,
     plan_topology,
+    ports_down,
     spine_count,
 )
 from quotes.sizing.hardware.networks import pair_or_tree
@@ -144,24 +145,43 @@ def test_beyond_three_tiers_there_is_no_answer() -> None:
         plan_topology(40_000, 8, 64)
 
 
-@given(
-    st.integers(1, 1500), st.sampled_from([1, 2, 4, 8, 10]), st.sampled_from([64, 128, 144]), st.booleans()
+@pytest.mark.parametrize(
+    ("nodes", "blocking", "leaves", "spines"),
+    [
+        (32, 1, 8, 4),
+        (32, 2, 8, 2),  # 32 down and 16 up
+        (96, 1, 24, 16),
+        (96, 3, 16, 4),  # 48 down and 16 up
+        (96, 2, 24, 11),  # 42 down and 22 up: 9 spines would carry them, 11 divide them evenly
+    ],
 )
-def test_fabrics_are_non_blocking_and_fit_their_ports(
-    nodes: int, rails: int, ports: int, managed: bool
+def test_fewer_links_up_take_fewer_switches(nodes: int, blocking: float, leaves: int, spines: int) -> None:
+    plan = plan_topology(nodes, 8, 64, blocking=blocking)
+    assert (plan.leaves, plan.spines) == (leaves, spines)
+
+
+@given(
+    st.integers(1, 1500),
+    st.sampled_from([1, 2, 4, 8, 10]),
+    st.sampled_from([64, 128, 144]),
+    st.booleans(),
+    st.sampled_from([1, 1, 1.5, 2, 3, 4]),
+)
+def test_fabrics_block_no_more_than_asked_and_fit_their_ports(
+    nodes: int, rails: int, ports: int, managed: bool, blocking: float
 ) -> None:
     managers = 4 if managed else 0
-    plan = plan_topology(nodes, rails, ports, manager_links=managers)
+    plan = plan_topology(nodes, rails, ports, manager_links=managers, blocking=blocking)
     assert plan.node_links == nodes * rails + managers
-    assert plan.blocking_ratio <= 1
+    assert plan.blocking_ratio <= blocking
     assert plan.nodes_most >= nodes
     if plan.spines and not plan.cores:
         up = plan.leaf_spine_links // plan.leaves
         assert up % plan.spines == 0  # every leaf reaches every spine alike
         assert plan.leaf_spine_links <= plan.spines * ports
-        assert plan.node_links <= plan.leaves * ports // 2
+        assert plan.node_links / plan.leaves + up <= ports
     if plan.cores:
-        assert plan.spine_core_links == plan.leaf_spine_links or plan.spine_core_links >= plan.node_links
+        assert plan.spine_core_links >= min(plan.leaf_spine_links, plan.node_links)
         assert plan.spine_core_links <= plan.cores * ports
 
 
@@ -247,11 +267,19 @@ def test_every_link_has_both_its_ends(nodes: int) -> None:
     assert pieces["optic"] == 2 * links + {31: 4}.get(nodes, 0)
 
 
-@given(st.integers(1, 600), st.sampled_from([4, 8]), st.sampled_from([64, 128, 144]), st.booleans())
-def test_leaves_hold_what_hangs_on_them(nodes: int, rails: int, ports: int, managed: bool) -> None:
+@given(
+    st.integers(1, 600),
+    st.sampled_from([4, 8]),
+    st.sampled_from([64, 128, 144]),
+    st.booleans(),
+    st.sampled_from([1, 1, 2, 3]),
+)
+def test_leaves_hold_what_hangs_on_them(
+    nodes: int, rails: int, ports: int, managed: bool, blocking: float
+) -> None:
     managers = 4 if managed and nodes * rails > ports else 0
-    plan = plan_topology(nodes, rails, ports, manager_links=managers)
-    loads = leaf_loads(nodes, rails, plan.leaves, ports // 2, managers)
+    plan = plan_topology(nodes, rails, ports, manager_links=managers, blocking=blocking)
+    loads = leaf_loads(nodes, rails, plan.leaves, ports_down(ports, blocking), managers)
     ends = plan.node_links + 2 * (plan.leaf_spine_links + plan.spine_core_links)
     assert len(loads) == plan.leaves
     assert sum(loads) == plan.node_links

@@ -128,6 +128,13 @@ class HardwareAssumptions(Frozen):
         REFERENCE,
         "Gbit/s",
     )
+    cluster_blocking_factor: float = _count(
+        1,
+        1,
+        4,
+        noop("Cluster network: links to servers for each link between switches"),
+        noop("vendors' reference architectures for training: 1, which never blocks"),
+    )
     fabric_manager_leaves_count: float = _count(
         8,
         1,

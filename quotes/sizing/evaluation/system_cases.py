@@ -57,6 +57,7 @@ def _network(row: Row, inputs: Inputs) -> PredictedRow:
     ports = int(inputs.get("switch_ports") or inputs.get("leaf_ports") or 64)
     planes = int(inputs.get("planes", 1))
     nodes = int(inputs.get("nodes") or ports // 2)
+    down, _to, up = str(inputs.get("subscription", "1:1")).partition(":")
     if planes > 1:  # each port of a switch splits into as many as there are planes
         ports *= planes
     try:
@@ -67,6 +68,7 @@ def _network(row: Row, inputs: Inputs) -> PredictedRow:
             manager_links=MANAGER_LINKS if inputs.get("ufm") else 0,
             planes=planes,
             links_per_cable=planes,
+            blocking=max(1.0, float(down) / float(up or 1)),
         )
     except NoTopology:
         return PredictedRow(

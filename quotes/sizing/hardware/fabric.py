@@ -1,11 +1,11 @@
 """The cluster network: leaves, spines, cores, and every optic and fibre between them.
 
-Rail-optimised: accelerator i of every server meets accelerator i of all others on one leaf. Non-blocking: a leaf has
-at least as many links up as down. `plan_topology` is arithmetic on counts alone and reproduces the published
-reference architectures; `plan_fabric` adds articles of the catalog.
+Rail-optimised: accelerator i of every server meets accelerator i of all others on one leaf. Non-blocking unless
+`cluster_blocking_factor` says otherwise: a leaf has at least as many links up as down. `plan_topology` is arithmetic
+on counts alone and reproduces the published reference architectures; `plan_fabric` adds articles of the catalog.
 """
 
-from math import ceil
+from math import ceil, floor
 from typing import NamedTuple
 
 from catalog.quantity import Message, Quantity, noop
@@ -32,6 +32,7 @@ class Topology(NamedTuple):
     manager_links: int = 0
     nodes_most: int = 0  # servers for which the leaves have ports
     links_per_cable: int = 1
+    blocking: float = 1  # links down for each link up, at most
 
     @property
     def switches(self) -> int:
@@ -63,14 +64,16 @@ def plan_topology(
     manager_links: int = 0,
     planes: int = 1,
     links_per_cable: int = 1,
+    blocking: float = 1,
 ) -> Topology:
-    """The smallest non-blocking fabric for `nodes` servers with `rails` ports each, per plane.
+    """The smallest fabric for `nodes` servers with `rails` ports each, per plane, with at most `blocking` links down
+    from a leaf for each link up; 1 never blocks.
 
     `manager_links`: ports that fabric managers take on as many leaves: together they cost a server's place.
     `planes`: independent copies of the fabric, when each accelerator has a port in each. Raises NoTopology.
     Source of the rules: published reference architectures of 31 to 512 servers, see docs/sizing/hardware.md.
     """
-    one = _plane(nodes, rails, switch_ports, manager_links)
+    one = _plane(nodes, rails, switch_ports, manager_links, blocking)
     return Topology(
         leaves=one.leaves * planes,
         spines=one.spines * planes,
@@ -81,40 +84,46 @@ def plan_topology(
         manager_links=manager_links * planes,
         nodes_most=one.nodes_most,
         links_per_cable=links_per_cable,
+        blocking=blocking,
     )
 
 
-def _plane(nodes: int, rails: int, ports: int, manager_links: int) -> Topology:
+def ports_down(ports: int, blocking: float) -> int:
+    """Ports of a leaf that servers may take, so that the others carry them up at `blocking` to one."""
+    return floor(ports * blocking / (blocking + 1) + 1e-9)
+
+
+def _plane(nodes: int, rails: int, ports: int, manager_links: int, blocking: float) -> Topology:
     links = nodes * rails + manager_links
     if links <= ports:
         return Topology(1, node_links=links, manager_links=manager_links, nodes_most=ports // rails)
-    half = ports // 2
-    leaves, down = leaf_count(nodes, rails, half, manager_links)
-    spines, up = spine_count(leaves, down, half, ports)
+    places = ports_down(ports, blocking)
+    leaves, down = leaf_count(nodes, rails, places, manager_links)
+    spines, up = spine_count(leaves, ceil(down / blocking), ports - places, ports)
     if leaves <= ports and spines <= up:
-        return Topology(leaves, spines, 0, links, leaves * up, 0, manager_links, leaves * half // rails)
-    return _three_tiers(leaves, links, half, ports, manager_links, rails)
+        return Topology(leaves, spines, 0, links, leaves * up, 0, manager_links, leaves * places // rails)
+    return _three_tiers(leaves, links, places, ports, manager_links, rails)
 
 
-def leaf_count(nodes: int, rails: int, half: int, manager_links: int = 0) -> tuple[int, int]:
+def leaf_count(nodes: int, rails: int, down_most: int, manager_links: int = 0) -> tuple[int, int]:
     """Leaves, and the most links down from one. Whole rails per leaf: several while few servers share them."""
     places = nodes + ceil(manager_links / rails)
-    groups = ceil(places / half)
+    groups = ceil(places / down_most)
     if groups > 1:
-        return groups * rails, half
+        return groups * rails, down_most
     rails_per_leaf = max(
-        count for count in range(1, rails + 1) if rails % count == 0 and count * places <= half
+        count for count in range(1, rails + 1) if rails % count == 0 and count * places <= down_most
     )
     return rails // rails_per_leaf, rails_per_leaf * places
 
 
-def spine_count(leaves: int, down: int, half: int, spine_ports_down: int) -> tuple[int, int]:
+def spine_count(leaves: int, up_least: int, up_most: int, spine_ports_down: int) -> tuple[int, int]:
     """(spines, links up per leaf): the fewest spines that carry all uplinks and divide each leaf's uplinks evenly.
 
     With equal spines, the fewest links. `spine_ports_down`: all ports in two tiers, half of them in three.
     """
     best: tuple[int, int] | None = None
-    for up in range(max(down, 1), half + 1):
+    for up in range(max(up_least, 1), up_most + 1):
         spines = ceil(leaves * up / spine_ports_down)
         while up % spines and spines <= up:
             spines += 1
@@ -125,28 +134,31 @@ def spine_count(leaves: int, down: int, half: int, spine_ports_down: int) -> tup
     return best
 
 
-def _three_tiers(leaves: int, links: int, half: int, ports: int, manager_links: int, rails: int) -> Topology:
-    """Pods of at most `half` leaves, each leaf with one link to every spine of its pod; cores join the spines."""
+def _three_tiers(leaves: int, links: int, down: int, ports: int, manager_links: int, rails: int) -> Topology:
+    """Pods of as many leaves as a spine has ports down, each leaf with one link to every spine of its pod; cores join
+    the spines, which never block."""
+    half, up = ports // 2, ports - down
     full, rest = divmod(leaves, half)
-    spines = full * half
+    spines = full * up
     if rest:
-        spines += spine_count(rest, half, half, half)[0]
-    up = leaves * half
+        spines += spine_count(rest, up, up, half)[0]
     cores = ceil(spines * half / ports)
     while (spines * half) % cores:
         cores += 1
     if full + bool(rest) > ports:
         raise NoTopology
-    return Topology(leaves, spines, cores, links, up, spines * half, manager_links, leaves * half // rails)
+    return Topology(
+        leaves, spines, cores, links, leaves * up, spines * half, manager_links, leaves * down // rails
+    )
 
 
-def leaf_loads(nodes: int, rails: int, leaves: int, half: int, manager_links: int = 0) -> list[int]:
-    """Links down from each leaf of one plane: full groups of `half` servers, then the rest with the fabric managers."""
+def leaf_loads(nodes: int, rails: int, leaves: int, down: int, manager_links: int = 0) -> list[int]:
+    """Links down from each leaf of one plane: full groups of `down` servers, then the rest with the fabric managers."""
     if leaves <= rails:  # one group; several rails share a leaf
         loads = [nodes * rails // leaves] * leaves
     else:
         groups = leaves // rails
-        loads = [half] * (rails * (groups - 1)) + [nodes - half * (groups - 1)] * rails
+        loads = [down] * (rails * (groups - 1)) + [nodes - down * (groups - 1)] * rails
     for leaf in range(manager_links):
         loads[-1 - leaf % leaves] += 1
     return loads
@@ -155,7 +167,8 @@ def leaf_loads(nodes: int, rails: int, leaves: int, half: int, manager_links: in
 def cages_in_use(nodes: int, rails: int, ports: int, topology: Topology, per_cage: int) -> int:
     """Modules at the ends of switches: each serves links of one switch, so an odd link leaves half of one unused."""
     up = topology.leaf_spine_links // topology.leaves
-    loads = leaf_loads(nodes, rails, topology.leaves, ports // 2, topology.manager_links)
+    places = ports_down(ports, topology.blocking)
+    loads = leaf_loads(nodes, rails, topology.leaves, places, topology.manager_links)
     leaves = sum(ceil((down + up) / per_cage) for down in loads)
     spine_links = topology.leaf_spine_links + topology.spine_core_links
     spines = topology.spines * ceil(spine_links / topology.spines / per_cage) if topology.spines else 0
@@ -239,7 +252,7 @@ def manager_ports(nodes: int, count: int, ports: int, assumptions: Assumptions) 
     """Fabric managers get servers and ports of their own once every rail has a leaf of its own."""
     if nodes * count <= ports:
         return 0
-    leaves, _ = leaf_count(nodes, count, ports // 2)
+    leaves, _ = leaf_count(nodes, count, ports_down(ports, assumptions.cluster_blocking_factor))
     return (
         int(assumptions.fabric_manager_ports_count)
         if leaves >= assumptions.fabric_manager_leaves_count
@@ -262,7 +275,9 @@ def _with_switch(
     per_cage = ports // (switch.cages or switch.ports)
     managers = manager_ports(nodes, count, ports, assumptions) if switch.fabric == "infiniband" else 0
     try:
-        topology = plan_topology(nodes, count, ports, manager_links=managers)
+        topology = plan_topology(
+            nodes, count, ports, manager_links=managers, blocking=assumptions.cluster_blocking_factor
+        )
     except NoTopology:
         return None
     if switch.managed is False and not managers:
@@ -389,13 +404,14 @@ def fabric_figure(fabric: Fabric, nodes: int, count: int) -> Figure:
         label=Message.of(noop("Switches of the cluster network")),
         value=Quantity(value=topology.switches, unit="switches", digits=6),
         formula=noop(
-            "leaves + spines + cores; every leaf at least as many links up as down, uplinks divided evenly"
+            "leaves + spines + cores; every leaf at least links down / blocking links up, uplinks divided evenly"
         ),
         inputs=(
             number(noop("servers"), nodes),
             number(noop("cluster ports per server"), count),
             number(noop("ports per switch"), fabric.switch.ports, "catalog"),
             number(noop("ports for fabric managers"), topology.manager_links, "assumption", managers),
+            number(noop("blocking, at most"), topology.blocking, "assumption", "cluster_blocking_factor"),
             number(noop("leaf switches"), topology.leaves),
             number(noop("spine switches"), topology.spines),
             number(noop("core switches"), topology.cores),

@@ -88,13 +88,28 @@ def _fabric_findings(plan: "SystemPlan", fabric: Fabric, note: Note) -> None:
     """What one server more or fewer would change, and what Ethernet asks."""
     topology, rails = fabric.topology, plan.node.gpus
     ports = fabric.switch.ports * max(int(fabric.switch.port_gbit_s // fabric.link_gbit_s), 1)
-    fewer = plan_topology(plan.nodes - 1, rails, ports, manager_links=topology.manager_links)
+    fewer = plan_topology(
+        plan.nodes - 1,
+        rails,
+        ports,
+        manager_links=topology.manager_links,
+        blocking=topology.blocking,
+    )
     if plan.nodes > 2 and fewer.switches < topology.switches * STEP_FRACTION:
         note(
             Severity.INFO,
             noop("With one server fewer the cluster network takes {few} switches instead of {many}."),
             few=fewer.switches,
             many=topology.switches,
+        )
+    if topology.spines and topology.blocking > 1:
+        note(
+            Severity.WARNING,
+            noop(
+                "Between switches the cluster network carries one link for each {factor} to servers. Training is "
+                "counted as if all its traffic shared that; no such run is among our measurements."
+            ),
+            factor=Quantity(value=topology.blocking, digits=2),
         )
     if not fabric.infiniband and runs_infiniband(plan.node.accelerator):
         note(

@@ -121,7 +121,8 @@ def surrounded(accelerator: AcceleratorSpec, node_gpus: int, assumptions: Assump
     return training_gpu(
         accelerator,
         node_gpus=node_gpus,
-        fabric_gbit_s=assumptions.training_fabric_gbit_s,
+        # as if all traffic crossed the narrowest place; what stays on one leaf is faster
+        fabric_gbit_s=assumptions.training_fabric_gbit_s / assumptions.cluster_blocking_factor,
         pcie_gb_s=assumptions.training_pcie5_gb_s if pcie5 else assumptions.training_pcie4_gb_s,
     )
 
