@@ -37,6 +37,12 @@ class Box(NamedTuple):
         """On each of two feeds."""
         return self.c13 + self.c19
 
+    @property
+    def cord_w(self) -> float:
+        """Over each cord when one of two feeds is lost; 0 without cords."""
+        cords = self.c13 + self.c19
+        return self.watts / cords if cords else 0.0
+
 
 class Limits(NamedTuple):
     """What one rack may hold."""
@@ -113,12 +119,17 @@ def busiest_phase_w(boxes: Sequence[Box], phases: int, sides: int = 1) -> float:
 
 
 def _cord_loads(boxes: Sequence[Box], sides: int) -> list[float]:
-    return [box.watts / (sides * box.cords) for box in boxes if box.cords for _ in range(sides * box.cords)]
+    loads: list[float] = []
+    for box in boxes:
+        number = sides * (box.c13 + box.c19)
+        if number:
+            loads += [box.watts / number] * number
+    return loads
 
 
 def cord_rule(box: Box, limits: Limits) -> Broken | None:
     """A cord hangs on one phase, so it may draw no more than trips that breaker."""
-    cord_w = max(_cord_loads((box,), limits.sides), default=0)
+    cord_w = box.cord_w / limits.sides
     if cord_w <= limits.phase_w:
         return None
     return broken(
@@ -146,25 +157,38 @@ def larger_feed(box: Box, limits: Limits, pairs_most: float) -> Message:
         other = limits._replace(
             feed_w=usual_w * phases * amps, feed_amps=amps, feed_phases=phases, phase_w=volts * amps
         )
-        cord_w = max(_cord_loads((box,), other.sides), default=0)
-        if cord_w <= other.phase_w and feed_pairs((box,), other) <= pairs_most:
+        if box.cord_w / other.sides <= other.phase_w and feed_pairs((box,), other) <= pairs_most:
             return Message.of(noop("feeds of {phases} × {amps} A"), phases=phases, amps=amps)
     return Message.of(noop("feeds larger than {phases} × {amps} A"), phases=phases, amps=amps)
 
 
-def feed_pairs(boxes: Sequence[Box], limits: Limits, most: int = 9) -> int:
+class Draw(NamedTuple):
+    """What boxes draw together, and the most over one cord when one of two feeds is lost; watts."""
+
+    watts: float
+    cord_w: float
+
+    @classmethod
+    def of(cls, boxes: Sequence[Box]) -> "Draw":
+        return cls(sum(box.watts for box in boxes), max((box.cord_w for box in boxes), default=0))
+
+
+def feed_pairs(boxes: Sequence[Box], limits: Limits, most: int = 9, draw: Draw | None = None) -> int:
     """The fewest feed pairs of which one side carries these boxes, in all and phase by phase; `most` when none does.
 
     Each phase stays within the usual share of its breaker; a single cord that draws more may go up to the breaker.
+    `draw`: of the boxes, where the caller keeps it.
     """
-    usual_w = limits.feed_w / limits.feed_phases
-    largest_w = max(_cord_loads(boxes, limits.sides), default=0)
+    watts, cord_w = draw or Draw.of(boxes)
+    usual_w, largest_w = limits.feed_w / limits.feed_phases, cord_w / limits.sides
     limit_w = largest_w if usual_w < largest_w <= limits.phase_w else usual_w
-    pairs = max(ceil(sum(box.watts for box in boxes) / limits.feed_w - 1e-9), 1)
-    while (
-        pairs < most
-        and busiest_phase_w(boxes, pairs * limits.feed_phases, limits.sides) > limit_w * (1 + 1e-9)
-    ):  # fmt: skip
+    pairs = max(ceil(watts / limits.feed_w - 1e-9), 1)
+    while pairs < most:
+        phases = pairs * limits.feed_phases
+        if watts / phases + largest_w <= limit_w:
+            break  # however the cords lie: no phase gets more than its even share and one cord
+        if busiest_phase_w(boxes, phases, limits.sides) <= limit_w * (1 + 1e-9):
+            break
         pairs += 1
     return pairs
 
@@ -234,7 +258,7 @@ def lay_out(
     racks = _server_racks(box, nodes, limits, own, parts)
     bins: list[_Bin] = []
     if others and (len(racks) == 2 or racks[0][1] == 1):  # a rack of its own kind may have room for the rest
-        bins = [_Bin(racks.pop()[0])]
+        bins = [_Bin(racks.pop()[0], limits)]
     for other in sorted(others, key=lambda item: -item.units):
         _first_fit(bins, other, limits, own)
     plans: list[tuple[RackPlan, int]] = []
@@ -302,15 +326,27 @@ def _server_racks(
 class _Bin:
     """A rack while it fills, with its sums kept up to date."""
 
-    __slots__ = ("boxes", "c13", "c19", "first_watts", "kg", "servers", "units", "watts", "wet")
+    __slots__ = (
+        "boxes",
+        "c13",
+        "c19",
+        "cord_w",
+        "first_watts",
+        "kg",
+        "pairs",
+        "servers",
+        "units",
+        "watts",
+        "wet",
+    )
 
-    def __init__(self, boxes: Sequence[Box]) -> None:
+    def __init__(self, boxes: Sequence[Box], limits: Limits) -> None:
         self.boxes: list[Box] = []
-        self.units = self.watts = self.kg = 0.0
+        self.units = self.watts = self.kg = self.cord_w = 0.0
         self.c13 = self.c19 = 0
         self.servers = any(box.kind == "node" for box in boxes)
         self.wet = any(box.liquid for box in boxes)
-        self.first_watts = boxes[0].watts
+        self.first_watts, self.pairs = boxes[0].watts, feed_pairs(boxes[:1], limits)
         for box in boxes:
             self.add(box)
 
@@ -319,6 +355,7 @@ class _Bin:
         self.units += box.units
         self.watts += box.watts
         self.kg += box.kg or 0
+        self.cord_w = max(self.cord_w, box.cord_w)
         self.c13 += box.c13
         self.c19 += box.c19
 
@@ -334,13 +371,13 @@ class _Bin:
             or self.kg + (box.kg or 0) > limits.kg
         ):
             return False
-        pairs = feed_pairs([*self.boxes, box], limits)
-        if pairs > max(feed_pairs(self.boxes[:1], limits), 1):
+        boxes, draw = [*self.boxes, box], Draw(watts, max(self.cord_w, box.cord_w))
+        pairs = feed_pairs(boxes, limits, draw=draw)
+        if pairs > self.pairs:
             return False
         # a pump or door has a plug of its own
         plugs = self.c13 + box.c13 + (self.wet or (limits.water and watts > limits.air_watts))
-        boxes = [*self.boxes, box]
-        return own or _strip(boxes, watts, plugs, self.c19 + box.c19, pairs, limits) is not None
+        return own or _strip(boxes, draw, plugs, self.c19 + box.c19, pairs, limits) is not None
 
 
 def _first_fit(bins: list[_Bin], box: Box, limits: Limits, own: bool) -> None:
@@ -348,28 +385,29 @@ def _first_fit(bins: list[_Bin], box: Box, limits: Limits, own: bool) -> None:
         if bin_.takes(box, limits, own):
             bin_.add(box)
             return
-    bins.append(_Bin([box]))
+    bins.append(_Bin([box], limits))
 
 
 def _strip(
-    boxes: Sequence[Box], watts: float, c13: int, c19: int, pairs: int, limits: Limits
+    boxes: Sequence[Box], draw: Draw, c13: int, c19: int, pairs: int, limits: Limits
 ) -> PduSpec | None:
     """The cheapest power strip of which one per feed carries these watts, in all and on the busiest phase."""
     share = limits.feed_w / limits.feed_amps * pairs  # watts per ampere of breaker
     for strip in limits.strips:
+        if (
+            strip.outlets_c13 * pairs < limits.sides * c13
+            or strip.outlets_c19 * pairs < limits.sides * c19
+            or strip.amps * share < draw.watts - 1e-6
+        ):
+            continue
         if strip.amps < limits.feed_amps:
             own = limits.feed_w * strip.amps / limits.feed_amps
             smaller = limits._replace(
                 feed_w=own, feed_amps=strip.amps, phase_w=limits.phase_w * strip.amps / limits.feed_amps
             )
-            if feed_pairs(boxes, smaller, pairs + 1) > pairs:
+            if feed_pairs(boxes, smaller, pairs + 1, draw) > pairs:
                 continue
-        if (
-            strip.outlets_c13 * pairs >= limits.sides * c13
-            and strip.outlets_c19 * pairs >= limits.sides * c19
-            and strip.amps * share >= watts - 1e-6
-        ):
-            return strip
+        return strip
     return None
 
 
@@ -392,11 +430,12 @@ def _rack_plan(boxes: tuple[Box, ...], limits: Limits, own: bool, parts: Parts) 
         watts += unit.max_power_w or 0
     if too_much := next((found for box in boxes if (found := cord_rule(box, limits))), None):
         return too_much
-    pairs = feed_pairs(boxes, limits)
+    draw = Draw.of(boxes)
+    pairs = feed_pairs(boxes, limits, draw=draw)
     if own:
         return RackPlan(boxes, pairs, None, cooling)
     c13, c19 = sum(box.c13 for box in boxes), sum(box.c19 for box in boxes)
-    strip = _strip(boxes, watts, c13, c19, pairs, limits)
+    strip = _strip(boxes, draw, c13, c19, pairs, limits)
     return RackPlan(boxes, pairs, strip, cooling, unit) if strip else _no_strip(boxes, watts, limits)
 
 
