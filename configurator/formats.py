@@ -8,6 +8,7 @@ shown than are known.
 from collections.abc import Callable
 from datetime import date
 from decimal import ROUND_HALF_UP, Decimal, localcontext
+from functools import cache, lru_cache
 from math import isinf, isnan
 from typing import Any, Literal
 
@@ -34,8 +35,12 @@ type MoneyStyle = Literal["exact", "round"]
 
 def locale() -> Locale:
     """CLDR locale of the active language; English when the language has none here."""
-    language = (get_language() or "en").split("-")[0]
-    return Locale.parse(LOCALES.get(language, LOCALES["en"]))
+    return _locale_of(get_language() or "en")
+
+
+@cache
+def _locale_of(language: str) -> Locale:
+    return Locale.parse(LOCALES.get(language.split("-")[0], LOCALES["en"]))
 
 
 # ── numbers ─────────────────────────────────────────────────────────────────────────────────────────────────────
@@ -54,9 +59,16 @@ def number(value: Number | None, digits: int | None = None) -> str:
     if isinf(value):
         return "∞" if value > 0 else MINUS + "∞"
     exact = rounded(value, digits) if digits else Decimal(f"{Decimal(str(value)).normalize():f}")
-    places = max(0, -int(exact.as_tuple().exponent))
+    return _written(str(exact), locale())
+
+
+@lru_cache(maxsize=10_000)
+def _written(exact: str, where: Locale) -> str:
+    """Kept, because a page writes many hundreds of numbers and most of them again on the next one."""
+    value = Decimal(exact)
+    places = max(0, -int(value.as_tuple().exponent))
     with localcontext(prec=100):
-        return format_decimal(exact, format="#,##0." + "#" * places, locale=locale())
+        return format_decimal(value, format="#,##0." + "#" * places, locale=where)
 
 
 def percent(fraction: Number | None, digits: int = 2) -> str:

@@ -49,8 +49,8 @@ class Alike(NamedTuple):
     """Accelerators that are refused for one and the same reason."""
 
     names: tuple[str, ...]
-    reason: Message
-    change: Message | None
+    reason: str
+    change: str  # empty: nothing is known to help
 
 
 class Stage(NamedTuple):
@@ -68,9 +68,7 @@ class Stage(NamedTuple):
         for row in self.reasons:
             said = formats.say(row.reason), formats.say(row.change) if row.change else ""
             rows.setdefault(said, []).append(row)
-        return [
-            Alike(tuple(row.name for row in same), same[0].reason, same[0].change) for same in rows.values()
-        ]
+        return [Alike(tuple(row.name for row in same), *said) for said, same in rows.items()]
 
 
 class Group(NamedTuple):

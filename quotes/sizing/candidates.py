@@ -190,13 +190,21 @@ def combinations(
     may share, also the combinations that need fewer boards than any without sharing.
     """
     best: dict[tuple[bool, int], tuple[float, tuple[LoadOption, ...]]] = {}
+    counted: dict[tuple[int, ...], tuple[int, int]] = {}  # by identity: targets share most of their choices
+
+    def count(loads: tuple[LoadOption, ...]) -> tuple[int, int]:
+        """Accelerators and boards."""
+        key = tuple(map(id, loads))
+        if key not in counted:
+            needed = accelerators_needed(loads, workload)
+            counted[key] = needed, ceil(needed / board)
+        return counted[key]
 
     def boards_of(loads: tuple[LoadOption, ...]) -> int:
-        return ceil(accelerators_needed(loads, workload) / board)
+        return count(loads)[1]
 
     def weigh(loads: tuple[LoadOption, ...], *, shares: bool) -> int:
-        needed = accelerators_needed(loads, workload)
-        boards = ceil(needed / board)
+        needed, boards = count(loads)
         filled = headroom(spread(loads, needed, Shape(boards, board)))
         if (shares, boards) not in best or filled > best[shares, boards][0]:
             best[shares, boards] = filled, loads

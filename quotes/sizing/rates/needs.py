@@ -221,6 +221,8 @@ BOUND_WORDS = {
 
 def scaled(estimate: Estimate, factor: float) -> Estimate:
     """The same evidence in another unit."""
+    if factor == 1:
+        return estimate
     return estimate.model_copy(
         update={
             "value": estimate.value * factor,

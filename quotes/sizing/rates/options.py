@@ -18,7 +18,7 @@ from quotes.sizing.rates.effects import bound_by
 from quotes.sizing.rates.needs import Limit, refusal
 from quotes.sizing.rates.offered import RateModel
 from quotes.sizing.rates.situation import Situation
-from quotes.sizing.rates.table import SPREAD_MAX, Base, RateTable
+from quotes.sizing.rates.table import Base, RateTable
 from quotes.sizing.refusals import enough, ratio, telling_digits
 from quotes.sizing.results import (
     Estimate,
@@ -50,8 +50,9 @@ def rate_service_options(
     """
     model = needs.known_model(service)
     base = Base.of(model.run, rates.ratios)
+    alone = Base.of(alone_situation(model.run), rates.ratios)
     return {
-        accelerator.sku: _serve(service, model, base, accelerator, assumptions, rates, demand_factors)
+        accelerator.sku: _serve(service, model, base, alone, accelerator, assumptions, rates, demand_factors)
         for accelerator in accelerators
     }
 
@@ -60,6 +61,7 @@ def _serve(
     service: RateService,
     model: RateModel,
     base: Base,
+    alone: Base,
     accelerator: AcceleratorSpec,
     assumptions: Assumptions,
     rates: RateTable,
@@ -76,7 +78,7 @@ def _serve(
     rate = served_rate(service, model, base, accelerator, rates)
     if isinstance(rate, Refusal):
         return rate.model_copy(update={"change": needs.without_accelerator(model, rates)})
-    if slow := _too_slow(service, model, base, accelerator, rates):
+    if slow := _too_slow(service, model, alone, accelerator, rates):
         return slow
     limit = carried(service, model, rate, accelerator, assumptions)
     found: dict[int, LoadOption] = {}
@@ -118,13 +120,11 @@ def rate_on(
     if not device.known:
         text = noop("Its tensor rate or memory bandwidth is not in the catalog.")
         return refusal(accelerator, load, "catalog", Message.of(text), kind="unknown")
-    log = base.on(device, rates.ratios)
-    if log.spread > SPREAD_MAX:
+    rate = rates.promised(base, device, with_evidence=with_evidence)
+    if rate is None:
         text = noop("No measurement is near enough to promise a rate.")
         return refusal(accelerator, load, "speed", Message.of(text), kind="unknown")
-    rate = rates.estimate(base, device, log, with_evidence=with_evidence)
-    share = whole_of(accelerator)[1]
-    return rate if share == 1 else needs.scaled(rate, share)
+    return needs.scaled(rate, whole_of(accelerator)[1])
 
 
 def carried(
@@ -142,12 +142,11 @@ def carried(
 
 
 def _too_slow(
-    service: RateService, model: RateModel, base: Base, accelerator: AcceleratorSpec, rates: RateTable
+    service: RateService, model: RateModel, alone: Base, accelerator: AcceleratorSpec, rates: RateTable
 ) -> Refusal | None:
     """Whether one item alone misses the latency that was asked for."""
     if service.latency_ms is None:
         return None
-    alone = Base.of(alone_situation(model.run), rates.ratios)
     rate = served_rate(service, model, alone, accelerator, rates)
     if isinstance(rate, Refusal) or 1000 / rate.value <= service.latency_ms:
         return None

@@ -4,6 +4,7 @@ import csv
 import math
 from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
 from functools import cache
 from pathlib import Path
 from typing import NamedTuple
@@ -77,6 +78,18 @@ class RateTable(NamedTuple):
             evidence_count=sum(row.rows for row in near),
         )
 
+    def promised(self, base: "Base", device: Device, *, with_evidence: bool = False) -> Estimate | None:
+        """`estimate`, or None where no measurement is near enough. Without evidence worked out once per device: the
+        parts of an accelerator have one rate."""
+        if not with_evidence and device in base.known:
+            return base.known[device]
+        log = base.on(device, self.ratios)
+        near = log.spread <= SPREAD_MAX
+        rate = self.estimate(base, device, log, with_evidence=with_evidence) if near else None
+        if not with_evidence:
+            base.known[device] = rate
+        return rate
+
     def half_width(self, situation: Situation, device: Device, log: LogRate) -> float:
         """Half of the 80 % interval of the logarithm."""
         seen = self.measured_in_class(situation, device)
@@ -133,11 +146,13 @@ def arithmetic_roof(situation: Situation, device: Device) -> float:
     return rate * 1e12 / (2 * situation.gmacs * 1e9)
 
 
-class Base(NamedTuple):
-    """What is the same for every device, summed once."""
+@dataclass(frozen=True, slots=True)
+class Base:
+    """What is the same for every device, summed once; and the rates of those that were looked at."""
 
     situation: Situation
     summed: LogRate
+    known: dict[Device, Estimate | None] = field(default_factory=dict, compare=False)
 
     @classmethod
     def of(cls, situation: Situation, ratios: Ratios) -> "Base":
