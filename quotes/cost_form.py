@@ -24,7 +24,7 @@ from quotes.proposal import Proposal
 from quotes.sizing.assumptions import Assumptions, described
 from quotes.sizing.assumptions.own import may_be_owned
 from quotes.sizing.money.renting import BUSY_HOURS, busy_hours_key
-from quotes.sizing.money.running_costs import administration_key, housing_key, pue_key
+from quotes.sizing.money.running_costs import ADMINISTRATION, administration_keys, housing_key, pue_key
 from quotes.sizing.results import SizedSystem
 
 GROUPS = {
@@ -229,8 +229,7 @@ def asked(system: SizedSystem, workload: Workload) -> list[str]:
     """The assumptions that count for this system, in the order in which they are declared."""
     hours = {busy_hours_key(service) for service in workload.services}
     left_out = {
-        *{"administration_h_per_month", "administration_cluster_h_per_month"}
-        - {administration_key(system.candidate)},
+        *{key for keys in ADMINISTRATION.values() for key in keys} - {*administration_keys(system.candidate)},
         *{"colocation_eur_per_kw_month", "own_room_eur_per_kw_month"} - {housing_key(workload)},
         *set(BUSY_HOURS.values()) - hours,
     }

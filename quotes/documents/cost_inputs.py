@@ -11,7 +11,7 @@ from quotes.proposal import Proposal
 from quotes.sizing.assumptions import described
 from quotes.sizing.money.running_costs import (
     administered_nodes,
-    administration_key,
+    administration_keys,
     housing_key,
     liquid_racks,
     pue,
@@ -64,9 +64,10 @@ class Inputs:
                              answered=price is not None, key="electricity_eur_per_kwh")  # fmt: skip
         for key in ("electricity_contract_eur_per_kwh", "site_use_mwh_per_year", *TAXES):
             yield self._assumed(key)
-        yield self._assumed(administration_key(candidate), "administration")
+        base, each = administration_keys(candidate)
+        yield self._assumed(base, "administration")
         yield Given("nodes", _("Servers beside the base"), administered_nodes(candidate), "", _("sizing"))
-        yield self._assumed("administration_extra_h_per_node")
+        yield self._assumed(each, "administration_each")
         yield self._assumed("administration_eur_per_h")
         yield self._assumed("spares_pct_per_year")
         yield self._assumed(housing_key(workload), "housing")

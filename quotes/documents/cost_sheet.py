@@ -114,7 +114,7 @@ class Sheets:
         costs: dict[str, str] = {
             "energy": bought,
             "housing": f"{at['provision']}*12*{at['housing']}",
-            "administration": f"({at['administration']}+{at['nodes']}*{at['administration_extra_h_per_node']})"
+            "administration": f"({at['administration']}+{at['nodes']}*{at['administration_each']})"
             f"*12*{at['administration_eur_per_h']}",
             "support": f"{at['support']}/{at['support_included_years']}"
             f"*MAX(0,{at['years']}-{at['support_included_years']})/{at['years']}",

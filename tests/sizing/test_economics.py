@@ -30,7 +30,16 @@ from quotes.sizing.money.running_costs import (
     renewed_support_eur_per_year,
     yearly_costs,
 )
-from quotes.sizing.results import BillLine, Candidate, Economics, Estimate, LineRole, LoadOption, Speed
+from quotes.sizing.results import (
+    BillLine,
+    Candidate,
+    Economics,
+    Estimate,
+    LineRole,
+    LoadOption,
+    RoomNeeds,
+    Speed,
+)
 
 from .money import CHAT, DAY, PROFILES, WORDS, candidate, catalog, load, offer, workload
 
@@ -115,8 +124,14 @@ def test_answers_replace_assumptions() -> None:
 
 @pytest.mark.parametrize(
     ("made", "hours"),
-    [(candidate(), 6), (candidate(nodes=3), 10), (candidate(nodes=4, fabric="infiniband"), 32)],
-    ids=["one server", "three servers", "a cluster"],
+    [
+        (candidate(), 6),
+        (candidate(nodes=3), 10),
+        (candidate(nodes=4, fabric="infiniband"), 32),
+        (candidate(room=RoomNeeds(standing="desk")), 2),
+        (candidate(nodes=9, room=RoomNeeds(standing="edge")), 6),
+    ],
+    ids=["one server", "three servers", "a cluster", "a workstation", "nine boxes"],
 )
 def test_administration_grows_with_servers(made: Candidate, hours: float) -> None:
     assert administration_h_per_month(made, A) == hours

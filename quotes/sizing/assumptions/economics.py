@@ -143,6 +143,24 @@ class EconomicAssumptions(Frozen):
         source=noop("own planning value"),
         group="people",
     )
+    administration_small_h_per_month: float = assume(
+        2,
+        unit="h",
+        low=0,
+        high=40,
+        label=noop("Administration of one system beside a desk or on a machine, hours a month"),
+        source=noop("own planning value: no cluster software, no queue, updates once a month"),
+        group="people",
+    )
+    administration_small_extra_h_per_node: float = assume(
+        0.5,
+        unit="h",
+        low=0,
+        high=10,
+        label=noop("Administration of each further such system, hours a month"),
+        source=noop("own planning value: the same image on all"),
+        group="people",
+    )
     administration_eur_per_h: float = assume(
         95,
         unit="EUR",

@@ -10,7 +10,7 @@ from quotes.sizing.money.inputs import assumed, euros, given, given_or_assumed
 from quotes.sizing.money.renting import Rented, busy_hours_key
 from quotes.sizing.money.running_costs import (
     administered_nodes,
-    administration_key,
+    administration_keys,
     electricity_eur_per_kwh,
     energy_kwh_per_year,
     housing_key,
@@ -103,21 +103,16 @@ def _energy_figure(
 def _administration_figure(
     candidate: Candidate, assumptions: Assumptions, yearly: Mapping[str, float]
 ) -> Figure:
-    key = administration_key(candidate)
+    base, each = administration_keys(candidate)
     return Figure(
         key="administration_eur_per_year",
         label=Message.of(noop("Administration a year")),
         value=euros(yearly["administration"]),
         formula=noop("(base + servers × hours_each) × 12 × price_per_hour"),
         inputs=(
-            assumed(noop("base, hours a month"), getattr(assumptions, key), "h", key),
+            assumed(noop("base, hours a month"), getattr(assumptions, base), "h", base),
             given(noop("servers beside the base"), administered_nodes(candidate), "", "sizing"),
-            assumed(
-                noop("hours each a month"),
-                assumptions.administration_extra_h_per_node,
-                "h",
-                "administration_extra_h_per_node",
-            ),
+            assumed(noop("hours each a month"), getattr(assumptions, each), "h", each),
             assumed(
                 noop("price an hour"),
                 assumptions.administration_eur_per_h,

@@ -96,9 +96,9 @@ def tied_up_eur(candidate: Candidate, assumptions: Assumptions) -> float:
 
 
 def administration_h_per_month(candidate: Candidate, assumptions: Assumptions) -> float:
-    """A cluster takes a base of its own, and a little for each server; single servers take theirs."""
-    base: float = getattr(assumptions, administration_key(candidate))
-    return base + administered_nodes(candidate) * assumptions.administration_extra_h_per_node
+    """A cluster takes a base of its own, and a little for each server; single servers and small systems take theirs."""
+    base, each = (getattr(assumptions, key) for key in administration_keys(candidate))
+    return float(base + administered_nodes(candidate) * each)
 
 
 def administered_nodes(candidate: Candidate) -> int:
@@ -128,10 +128,19 @@ def housing_key(workload: Workload) -> str:
     )
 
 
-def administration_key(candidate: Candidate) -> str:
-    """Name of the assumption for the hours of administration that come before each further server's."""
+ADMINISTRATION = {
+    "cluster": ("administration_cluster_h_per_month", "administration_extra_h_per_node"),
+    "servers": ("administration_h_per_month", "administration_extra_h_per_node"),
+    "small": ("administration_small_h_per_month", "administration_small_extra_h_per_node"),
+}
+"""Names of the assumptions for the hours of administration: the base, and what each further server takes."""
+
+
+def administration_keys(candidate: Candidate) -> tuple[str, str]:
+    """Those of `ADMINISTRATION` that count; *small* stands beside a desk or on a machine."""
+    small = candidate.system.room.standing in {"desk", "edge"}
     cluster = candidate.system.fabric.kind != "none"
-    return "administration_cluster_h_per_month" if cluster else "administration_h_per_month"
+    return ADMINISTRATION["cluster" if cluster else "small" if small else "servers"]
 
 
 def pue_key(workload: Workload) -> str:

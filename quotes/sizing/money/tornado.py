@@ -15,6 +15,7 @@ from configurator.workload import Workload
 from quotes.sizing.assumptions import Assumptions
 from quotes.sizing.money.economics import economics
 from quotes.sizing.money.running_costs import (
+    ADMINISTRATION,
     electricity_eur_per_kwh,
     energy_kwh_per_year,
     housing_key,
@@ -164,11 +165,7 @@ def _own_levers(case: Case) -> Iterator[Lever]:
         (Quantity(value=efficient[0], digits=3), Quantity(value=efficient[1], digits=3)),
         lambda side: _pue(case, efficient[side > 0]),
     )
-    hours = (
-        "administration_h_per_month",
-        "administration_cluster_h_per_month",
-        "administration_extra_h_per_node",
-    )
+    hours = tuple({key for keys in ADMINISTRATION.values() for key in keys})
     yield Lever(
         "administration",
         Message.of(noop("Hours of administration")),
