@@ -36,15 +36,6 @@ class Provenance(Frozen):
     weaker_source: str = ""
     weaker_confidence: Confidence | None = None
 
-    def confidence_of(self, field: str) -> Confidence:
-        """How sure the figure in `field` is."""
-        weaker = self.weaker_confidence if field in self.weaker_fields else None
-        return weaker or self.confidence
-
-    def source_of(self, field: str) -> str:
-        """Where the figure in `field` comes from."""
-        return self.weaker_source if field in self.weaker_fields and self.weaker_source else self.source
-
 
 class Item(Frozen):
     """Anything with a row in the catalog. `sku` is unique over all kinds and is what a bill of materials names."""
@@ -396,12 +387,6 @@ class Price(Frozen):
 
 
 # ── models ──────────────────────────────────────────────────────────────────────────────────────────────────────
-
-
-class LayerKind(StrEnum):
-    FULL = "full"
-    SLIDING = "sliding"
-    LINEAR = "linear"  # linear attention or state space: constant state per sequence
 
 
 class ModelArchitecture(Frozen):

@@ -315,22 +315,17 @@ def memory_bar(memory: Any, label: str = "", small: bool = False) -> SafeString:
 
 
 @register.inclusion_tag("parts/legend.html")
-def bar_legend(parts: Iterable[bars.Part], unit: str = "GiB") -> dict[str, Any]:
+def memory_legend(memory: Any) -> dict[str, Any]:
     return {
         "items": [
             {
                 "swatch": bars.swatch_svg(name),
                 "label": gettext(SERIES[name].label),
-                "value": formats.quantity(amount, unit),
+                "value": formats.quantity(amount, "GiB"),
             }
-            for name, amount in parts
+            for name, amount in bars.memory_parts(memory)
         ]
     }
-
-
-@register.inclusion_tag("parts/legend.html")
-def memory_legend(memory: Any) -> dict[str, Any]:
-    return bar_legend(bars.memory_parts(memory))
 
 
 @register.simple_tag

@@ -2,7 +2,7 @@
 
 from django.utils.translation import gettext_lazy
 
-from quotes.models.quote import GROUPS, ROLES, TIERS
+from quotes.models.quote import GROUPS, TIERS
 from quotes.sizing.results import Tier
 
 COSTS = {
@@ -23,10 +23,6 @@ def tier_name(tier: Tier) -> str:
 def group_name(group: str) -> str:
     """Heading of a group of lines on the bill."""
     return str(dict(GROUPS).get(group, group))
-
-
-def role_name(role: str) -> str:
-    return str(dict(ROLES).get(role, role))
 
 
 def cost_name(key: str) -> str:

@@ -36,10 +36,6 @@ from tests.sizing.published import CASES, DISAGGREGATED, RUNS, STARTS, TABLES
 CONTEXT = Context(catalog(), Assumptions(), load_calibration())
 
 
-def by_id(rows: list[PredictedRow]) -> dict[tuple[str, str], PredictedRow]:
-    return {(row.id, row.metric): row for row in rows}
-
-
 # ── runs ────────────────────────────────────────────────────────────────────────────────────────────────────────
 
 

@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from catalog.specs import AcceleratorSpec, ModelArchitecture
+from catalog.specs import ModelArchitecture
 from quotes.sizing.architecture import (
     BYTES_GIB,
     FORMATS,
@@ -150,10 +150,6 @@ def _with_dimensions(arch: ModelArchitecture, stated: Inputs) -> ModelArchitectu
 def _size(name: str) -> float | None:
     found = re.search(r"(?<![\d.])(\d+(?:\.\d+)?) ?b\b", name.lower())
     return float(found[1]) if found else None
-
-
-def _accelerator(inputs: Inputs, context: Context) -> AcceleratorSpec:
-    return find_accelerator(str(inputs.get("gpu") or USUAL_GPU), context.catalog)
 
 
 def _pool(inputs: Inputs) -> float | None:

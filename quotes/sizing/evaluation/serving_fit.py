@@ -1,7 +1,7 @@
 """Fitting the constants of serving speed on published runs: a few per engine, none per model or GPU."""
 
 from collections import Counter
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from typing import NamedTuple
 
 import numpy as np
@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from quotes.sizing.evaluation.robust import Vector, least_squares
 from quotes.sizing.evaluation.serving_rows import PREFILL_FIRST, Predicted, Run, Table, predict
-from quotes.sizing.serving.calibration import Calibration, EngineConstants, SharedConstants
+from quotes.sizing.serving.calibration import Calibration
 
 TTFT_WEIGHT = 0.25  # of a squared log residual, against 1 for the time per token
 ENGINES = ("trtllm", "vllm", "sglang", PREFILL_FIRST)
@@ -154,7 +154,3 @@ def left_out(
             columns[row, mine] = values[mine]
     ttft_ms, tpot_ms, output_tokens_s_per_gpu = columns
     return Predicted(ttft_ms, tpot_ms, output_tokens_s_per_gpu, predict(table, calibration).steady)
-
-
-def constants_summary(calibration: Calibration) -> Mapping[str, SharedConstants | EngineConstants]:
-    return {"shared": calibration.shared, **calibration.engines}

@@ -40,7 +40,6 @@ class MemoryChoice(NamedTuple):
     modules: int
     gb: int
     eur: Decimal
-    per_channel: int
     speed_mt_s: int | None
 
 
@@ -158,7 +157,6 @@ class Parts:
                         modules,
                         modules * spec.capacity_gb,
                         self.price[spec.sku] * modules,
-                        per_channel,
                         min(limit, spec.speed_mt_s) if limit else None,
                     )
                 )

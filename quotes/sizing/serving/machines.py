@@ -27,7 +27,6 @@ FP8_GENERATIONS = frozenset(
     {"ada", "hopper", "blackwell", "blackwell_rtx", "blackwell_edge", "cdna", "gaudi"}
 )
 FP4_GENERATIONS = frozenset({"blackwell", "blackwell_rtx", "blackwell_edge"})
-SERVED_STACKS = frozenset({"cuda", "rocm", "gaudi", "xpu", "oneapi", "sycl"})
 
 
 class MissingFigure(LookupError):
