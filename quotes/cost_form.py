@@ -24,7 +24,13 @@ from quotes.proposal import Proposal
 from quotes.sizing.assumptions import Assumptions, described
 from quotes.sizing.assumptions.own import may_be_owned
 from quotes.sizing.money.renting import BUSY_HOURS, busy_hours_key
-from quotes.sizing.money.running_costs import ADMINISTRATION, administration_keys, housing_key, pue_key
+from quotes.sizing.money.running_costs import (
+    ADMINISTRATION,
+    administration_keys,
+    busy_fraction,
+    housing_key,
+    pue_key,
+)
 from quotes.sizing.results import SizedSystem
 
 GROUPS = {
@@ -233,6 +239,8 @@ def asked(system: SizedSystem, workload: Workload) -> list[str]:
         *{"colocation_eur_per_kw_month", "own_room_eur_per_kw_month"} - {housing_key(workload)},
         *set(BUSY_HOURS.values()) - hours,
     }
+    if busy_fraction(workload, system.candidate.loads, Assumptions()) == 1:
+        left_out.add("idle_power_fraction")
     if not any(rack.cooling == "liquid" for rack in system.candidate.system.racks):
         left_out.add("coolant_eur_per_rack_year")
     money = system.economics

@@ -12,6 +12,7 @@ from quotes.sizing.assumptions import described
 from quotes.sizing.money.running_costs import (
     administered_nodes,
     administration_keys,
+    busy_fraction,
     housing_key,
     liquid_racks,
     pue,
@@ -55,7 +56,10 @@ class Inputs:
         )
         yield Given("wall", _("Power at the wall, at most"), power.wall_w / 1000, "kW", catalog)
         yield Given("provision", _("Power to provide"), power.provision_w / 1000, "kW", catalog)
+        busy = busy_fraction(workload, candidate.loads, self.assumptions)
+        yield Given("busy", _("Share of the hours of a year in which it works"), busy, "", _("sizing"))
         yield self._assumed("load_factor_fraction")
+        yield self._assumed("idle_power_fraction")
         yield self._answered("pue", _("Energy overhead of the room (PUE)"), pue(workload, self.assumptions), "",
                              answered=workload.site.pue is not None, key=pue_key(workload))  # fmt: skip
         price = workload.site.electricity_eur_kwh

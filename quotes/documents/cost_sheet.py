@@ -99,7 +99,9 @@ class Sheets:
         sheet, at = self.yearly, self.at
         text(sheet, 1, 1, _("Cost a year")).font = HEAD
         heads(sheet, 3, (_("Item"), _("Exact"), _("In whole cents")))
-        kwh = f"{at['wall']}*{at['load_factor_fraction']}*{HOURS_PER_YEAR}*{at['pue']}"
+        working, waiting = at["load_factor_fraction"], at["idle_power_fraction"]
+        average = f"({at['busy']}*{working}+(1-{at['busy']})*MIN({waiting},{working}))"
+        kwh = f"{at['wall']}*{average}*{HOURS_PER_YEAR}*{at['pue']}"
         self._step("kwh", _("Energy, kWh a year"), kwh, NUMBER)
         before = f"({at['site_use_mwh_per_year']}*1000)"
         taxes = []

@@ -29,7 +29,8 @@ from quotes.sizing.hardware.placing import Shape
 from quotes.sizing.knowledge import Knowledge
 from quotes.sizing.loads import OptionTable, UnknownModel, explained, option_table, parts
 from quotes.sizing.money.budget import budget_advice
-from quotes.sizing.money.economics import economics, energy_eur_per_year, growth_phases
+from quotes.sizing.money.economics import economics, growth_phases
+from quotes.sizing.money.running_costs import busy_fraction, energy_eur_per_year
 from quotes.sizing.outlook import with_outlook
 from quotes.sizing.placements import Shop
 from quotes.sizing.refusals import nearest
@@ -211,7 +212,8 @@ def _nearest(results: Sequence[Draft | Refusal], accelerator: AcceleratorSpec) -
 
 def _running_cost(draft: Draft, workload: Workload, assumptions: Assumptions) -> float:
     """Energy over the horizon, euro."""
-    yearly = energy_eur_per_year(draft.screened.wall_w, workload, assumptions)
+    busy = busy_fraction(workload, draft.loads, assumptions)
+    yearly = energy_eur_per_year(draft.screened.wall_w, busy, workload, assumptions)
     return float(yearly) * workload.growth.horizon_years
 
 

@@ -372,11 +372,12 @@ def test_software_house_compares_owning_renting_and_a_mix() -> None:
 
 
 def test_software_house_running_cost_by_hand() -> None:
-    """Energy: kW × 0.x × 8,760 × 1.5 × 0.19; administration: 6 h × 12 × 95; spares: 1 % of the purchase."""
+    """Energy: kW × (45 of 168 h at 0.75, the rest at 0.35) × 8,760 × 1.5 × 0.19; administration: 6 h × 12 × 95;
+    spares: 1 % of the purchase."""
     system = chosen("software-house")
     money, build = system.economics, system.candidate.system
     assert build.nodes == 1
-    kwh = build.power.wall_w / 1000 * ASSUMPTIONS.load_factor_fraction * 8760 * 1.5
+    kwh = build.power.wall_w / 1000 * (45 / 168 * 0.75 + 123 / 168 * 0.35) * 8760 * 1.5
     assert float(money.yearly_eur["energy"]) == pytest.approx(kwh * 0.19, abs=0.01)
     assert money.yearly_eur["administration"] == 6 * 12 * 95
     assert float(money.yearly_eur["spares"]) == pytest.approx(float(money.purchase_eur) / 100, abs=0.01)

@@ -9,12 +9,14 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from configurator.workload import (
+    Domain,
     Growth,
     LanguageTraining,
     LoadProfile,
     Method,
     ModelRef,
     Placement,
+    RateTraining,
     Site,
     SiteKind,
     Workload,
@@ -26,6 +28,8 @@ from quotes.sizing.money.economics import break_even_hours, economics
 from quotes.sizing.money.growth import growth_phases
 from quotes.sizing.money.running_costs import (
     administration_h_per_month,
+    average_load,
+    busy_fraction,
     energy_eur_per_year,
     renewed_support_eur_per_year,
     yearly_costs,
@@ -40,6 +44,7 @@ from quotes.sizing.results import (
     RoomNeeds,
     Speed,
 )
+from quotes.sizing.trace import Badge
 
 from .money import CHAT, DAY, PROFILES, WORDS, candidate, catalog, load, offer, workload
 
@@ -114,12 +119,49 @@ def test_a_case_of_another_kind_is_left_to_others() -> None:
 def test_energy_follows_its_formula() -> None:
     """The example of the planning defaults: 9.97 kW × 0.75 × 8,760 h × 1.3 × 0.19."""
     colocation = workload(site=Site(kind=SiteKind.COLOCATION))
-    assert energy_eur_per_year(9970, colocation, A) == pytest.approx(16_180, rel=0.001)
+    assert energy_eur_per_year(9970, 1, colocation, A) == pytest.approx(16_180, rel=0.001)
 
 
 def test_answers_replace_assumptions() -> None:
     answered = workload(site=Site(electricity_eur_kwh=Decimal("0.10"), pue=1.1))
-    assert energy_eur_per_year(1000, answered, A) == pytest.approx(0.75 * 8760 * 1.1 * 0.10)
+    assert energy_eur_per_year(1000, 1, answered, A) == pytest.approx(0.75 * 8760 * 1.1 * 0.10)
+
+
+NIGHTLY = RateTraining(
+    name="nightly", domain=Domain.VISION, model="ViT-L/16", samples=1, deadline_h=9, runs_per_month=73
+)
+
+
+@pytest.mark.parametrize(
+    ("profiles", "job", "run_h", "busy"),
+    [
+        (("always",), None, 0, 1),
+        (("office_hours",), None, 0, 45 / 168),
+        (("office_hours", "extended"), None, 0, 84 / 168),  # the busiest of them
+        (("office_hours",), NIGHTLY, 2, 45 / 168 + 0.2),  # 146 of 730 hours a month beside them
+        (("extended",), NIGHTLY, 9, 1),
+        ((), NIGHTLY, 5, 0.5),
+        ((), NIGHTLY.model_copy(update={"runs_per_month": 0}), 5, 1),  # one run, and then nobody knows
+    ],
+)
+def test_a_system_works_in_the_hours_of_its_loads(
+    profiles: tuple[str, ...], job: RateTraining | None, run_h: float, busy: float
+) -> None:
+    services = tuple(
+        CHAT.model_copy(update={"name": profile, "profile": LoadProfile(profile)}) for profile in profiles
+    )
+    wanted = Workload(services=services, jobs=(job,) if job else ())
+    speed = Speed(run_hours=Estimate(value=run_h, low=run_h, high=run_h, badge=Badge.MEASURED))
+    runs = (load(load="nightly", kind="rate_training", speed=speed),) if job else ()
+    assert busy_fraction(wanted, runs, A) == pytest.approx(busy, rel=1e-3)
+    assert busy_fraction(wanted, (), A) == pytest.approx(1 if job else busy)  # the time of a run is not known
+
+
+@given(st.floats(0, 1), st.floats(0, 1), st.floats(0.3, 1), st.floats(0.1, 0.75))
+def test_more_hours_never_take_less_energy(one: float, other: float, working: float, waiting: float) -> None:
+    given_ = A.model_copy(update={"load_factor_fraction": working, "idle_power_fraction": waiting})
+    less, more = (average_load(busy, given_) for busy in sorted((one, other)))
+    assert min(waiting, working) - 1e-9 <= less <= more + 1e-9 <= working + 2e-9
 
 
 @pytest.mark.parametrize(

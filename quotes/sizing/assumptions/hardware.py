@@ -30,8 +30,19 @@ class HardwareAssumptions(Frozen):
         unit="",
         low=0.3,
         high=1,
-        label=noop("Average load as a share of the calculated maximum"),
+        label=noop("Power while the system works, as a share of the calculated maximum"),
         source=noop("coincidence factor 0.7–0.8 of a planning guide of September 2026"),
+        group="use",
+    )
+    idle_power_fraction: float = assume(
+        0.35,
+        unit="",
+        low=0.1,
+        high=0.75,
+        label=noop("Power while the system waits, as a share of the calculated maximum"),
+        source=noop(
+            "an idle H100 with a model loaded draws 124 of 700 W; processors, memory and fans sink less (own estimate)"
+        ),
         group="use",
     )
     part_power_unknown_w: float = _count(

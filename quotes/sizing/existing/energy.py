@@ -9,7 +9,8 @@ from catalog.specs import AcceleratorSpec, CatalogSnapshot
 from configurator.workload import ExistingMachine, Workload
 from quotes.sizing.assumptions import Assumptions
 from quotes.sizing.existing.results import Allotted, Energy, ExistingReport, MachineLoad, MachineReport, Use
-from quotes.sizing.money.economics import energy_eur_per_year
+from quotes.sizing.money.renting import busy_hours_per_month
+from quotes.sizing.money.running_costs import energy_eur_per_year
 from quotes.sizing.results import LoadOption, Sizing
 
 
@@ -78,10 +79,12 @@ def _energy(
     old_gpus = best.option.gpus / max(1.0, best.option.capacity_factor)
     part = new.portion.compute_fraction if new.portion else 1.0
     new_gpus = new.gpus * part / max(1.0, new.capacity_factor) * best.fraction
+    served = next(service for service in workload.services if service.name == best.load)
+    busy = busy_hours_per_month(served, assumptions) / assumptions.hours_per_month
     energy = Energy(
         load=best.load,
-        here_eur=energy_eur_per_year(old_gpus * old_w, workload, assumptions),
-        proposed_eur=energy_eur_per_year(new_gpus * new_w, workload, assumptions),
+        here_eur=energy_eur_per_year(old_gpus * old_w, busy, workload, assumptions),
+        proposed_eur=energy_eur_per_year(new_gpus * new_w, busy, workload, assumptions),
         proposed_name=known[new.accelerator].name,
     )
     return energy, new_gpus

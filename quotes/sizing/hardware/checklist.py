@@ -265,8 +265,8 @@ def _rules(build: SystemBuild) -> Iterator[Message]:
     if yearly >= SAVING_DUTY_KWH:
         yield Message.of(
             noop(
-                "About {energy} a year without cooling: from 50,000 kWh a site must carry out energy savings that"
-                " pay back within five years (Besluit activiteiten leefomgeving)."
+                "About {energy} a year when used day and night, without cooling: from 50,000 kWh a site must carry out"
+                " energy savings that pay back within five years (Besluit activiteiten leefomgeving)."
             ),
             energy=Quantity(value=yearly, unit="kWh", digits=2),
         )

@@ -22,12 +22,12 @@ from quotes.sizing.money.explain_ways import figures_of_ways
 from quotes.sizing.money.growth import growth_phases
 from quotes.sizing.money.hybrid import Split, best_split, busy_load
 from quotes.sizing.money.renting import Rented, busy_hours_per_month, cheapest_rent
-from quotes.sizing.money.running_costs import energy_eur_per_year, yearly_costs
+from quotes.sizing.money.running_costs import yearly_costs
 from quotes.sizing.money.ways import alternative, lease_curve, leases, leases_known, rent_plans, token_cost
 from quotes.sizing.results import Candidate, CostYears, Economics, LoadOption, OwnedShare, RentPlan
 from quotes.sizing.trace import Finding, Severity
 
-__all__ = ["break_even_hours", "break_even_month", "economics", "energy_eur_per_year", "growth_phases"]
+__all__ = ["break_even_hours", "break_even_month", "economics", "growth_phases"]
 
 
 def economics(

@@ -11,6 +11,7 @@ from quotes.sizing.money.renting import Rented, busy_hours_key
 from quotes.sizing.money.running_costs import (
     administered_nodes,
     administration_keys,
+    busy_fraction,
     electricity_eur_per_kwh,
     energy_kwh_per_year,
     housing_key,
@@ -52,7 +53,8 @@ def _energy_figure(
 ) -> Figure:
     answered = workload.site.electricity_eur_kwh is not None
     wall_w = candidate.system.power.wall_w
-    kwh = energy_kwh_per_year(wall_w, workload, assumptions)
+    busy = busy_fraction(workload, candidate.loads, assumptions)
+    kwh = energy_kwh_per_year(wall_w, busy, workload, assumptions)
     price = electricity_eur_per_kwh(workload, assumptions, kwh)
     contract = assumptions.electricity_contract_eur_per_kwh
     prices = (
@@ -86,12 +88,18 @@ def _energy_figure(
         key="energy_eur_per_year",
         label=Message.of(noop("Energy a year")),
         value=euros(yearly["energy"]),
-        formula=noop("power × load_factor × 8760 h × PUE × (contract_price + energy_tax)")
+        formula=noop(
+            "power × (busy × working + (1 − busy) × waiting) × 8760 h × PUE × (contract_price + energy_tax)"
+        )
         if contract
-        else noop("power × load_factor × 8760 h × PUE × price"),
+        else noop("power × (busy × working + (1 − busy) × waiting) × 8760 h × PUE × price"),
         inputs=(
             given(noop("power at the wall"), wall_w / 1000, "kW", "catalog"),
-            assumed(noop("load factor"), assumptions.load_factor_fraction, "", "load_factor_fraction"),
+            given(noop("busy: share of the hours of a year"), round(busy, 3), "", "computed"),
+            assumed(
+                noop("working: load factor"), assumptions.load_factor_fraction, "", "load_factor_fraction"
+            ),
+            assumed(noop("waiting: load factor"), assumptions.idle_power_fraction, "", "idle_power_fraction"),
             given_or_assumed(
                 noop("PUE"), pue(workload, assumptions), "", workload.site.pue is not None, pue_key(workload)
             ),

@@ -3,11 +3,13 @@
 Euro without VAT. The source of each default stands with its assumption.
 """
 
+from collections.abc import Sequence
 from itertools import pairwise
 
 from configurator.workload import SiteKind, Workload
 from quotes.sizing.assumptions import Assumptions
-from quotes.sizing.results import Candidate
+from quotes.sizing.money.renting import busy_hours_per_month
+from quotes.sizing.results import Candidate, LoadOption
 
 HOURS_PER_YEAR = 8760
 TAX_BRACKETS_KWH = (0, 10_000, 50_000, 10_000_000, float("inf"))  # a year and connection (Dutch energy tax)
@@ -52,14 +54,37 @@ def pue(workload: Workload, assumptions: Assumptions) -> float:
     return assumptions.pue_colocation if shared else assumptions.pue_own_room
 
 
-def energy_eur_per_year(wall_w: float, workload: Workload, assumptions: Assumptions) -> float:
-    """kW × load factor × 8,760 h × PUE × €/kWh; `wall_w` is the maximum at the wall."""
-    kwh = energy_kwh_per_year(wall_w, workload, assumptions)
+def busy_fraction(workload: Workload, loads: Sequence[LoadOption], assumptions: Assumptions) -> float:
+    """Share of the year in which a system works: the hours of its busiest service, and those of all jobs beside them.
+
+    1 with a job that runs a single time, since nobody knows what the system does afterwards, and where the time of a
+    run is not known.
+    """
+    hours = max((busy_hours_per_month(service, assumptions) for service in workload.services), default=0.0)
+    run_hours = {load.load: load.speed.run_hours for load in loads}
+    for job in workload.jobs:
+        taken = run_hours.get(job.name)
+        if not job.runs_per_month or taken is None:
+            return 1.0
+        hours += taken.high * job.runs_per_month
+    return min(1.0, hours / assumptions.hours_per_month)
+
+
+def energy_eur_per_year(wall_w: float, busy: float, workload: Workload, assumptions: Assumptions) -> float:
+    """Energy and its price; `wall_w` is the maximum at the wall, `busy` the share of the year that it works."""
+    kwh = energy_kwh_per_year(wall_w, busy, workload, assumptions)
     return kwh * electricity_eur_per_kwh(workload, assumptions, kwh)
 
 
-def energy_kwh_per_year(wall_w: float, workload: Workload, assumptions: Assumptions) -> float:
-    return wall_w / 1000 * assumptions.load_factor_fraction * HOURS_PER_YEAR * pue(workload, assumptions)
+def energy_kwh_per_year(wall_w: float, busy: float, workload: Workload, assumptions: Assumptions) -> float:
+    """kW × average load × 8,760 h × PUE."""
+    return wall_w / 1000 * average_load(busy, assumptions) * HOURS_PER_YEAR * pue(workload, assumptions)
+
+
+def average_load(busy: float, assumptions: Assumptions) -> float:
+    """Average power over the year as a share of the maximum: while it works, and while it waits."""
+    working = assumptions.load_factor_fraction
+    return busy * working + (1 - busy) * min(assumptions.idle_power_fraction, working)
 
 
 def yearly_costs(candidate: Candidate, workload: Workload, assumptions: Assumptions) -> dict[str, float]:
@@ -68,8 +93,9 @@ def yearly_costs(candidate: Candidate, workload: Workload, assumptions: Assumpti
     The support contract is a line of the purchase; only the years after it are running cost.
     """
     system = candidate.system
+    busy = busy_fraction(workload, candidate.loads, assumptions)
     costs = {
-        "energy": energy_eur_per_year(system.power.wall_w, workload, assumptions),
+        "energy": energy_eur_per_year(system.power.wall_w, busy, workload, assumptions),
         "administration": administration_h_per_month(candidate, assumptions)
         * 12
         * assumptions.administration_eur_per_h,

@@ -16,6 +16,7 @@ from quotes.sizing.assumptions import Assumptions
 from quotes.sizing.money.economics import economics
 from quotes.sizing.money.running_costs import (
     ADMINISTRATION,
+    busy_fraction,
     electricity_eur_per_kwh,
     energy_kwh_per_year,
     housing_key,
@@ -245,7 +246,8 @@ def _electricity(case: Case, factor: float) -> Case:
 
 
 def _kwh_price(case: Case) -> Quantity:
-    kwh = energy_kwh_per_year(case.candidate.system.power.wall_w, case.workload, case.assumptions)
+    busy = busy_fraction(case.workload, case.candidate.loads, case.assumptions)
+    kwh = energy_kwh_per_year(case.candidate.system.power.wall_w, busy, case.workload, case.assumptions)
     price = electricity_eur_per_kwh(case.workload, case.assumptions, kwh)
     return Quantity(value=price, unit="EUR/kWh", digits=2)
 
