@@ -271,10 +271,23 @@ class QuoteAdmin(CatalogAdmin):
     def save_related(self, request: HttpRequest, form: Any, formsets: Any, change: bool) -> None:
         super().save_related(request, form, formsets, change)
         if form.instance.is_editable:
+            if "language" in form.changed_data:
+                self._follow_language(request, form)
             net = services.refresh_total(form.instance)
             self.message_user(
                 request, _("Total without VAT: %(net)s") % {"net": formats.money(net)}, messages.INFO
             )
+
+    def _follow_language(self, request: HttpRequest, form: Any) -> None:
+        own = services.follow_language(form.instance, form.initial["language"])
+        text = _("The articles are now named in the new language; prices and quantities stayed as they were.")
+        self.message_user(request, text, messages.INFO)
+        if own:
+            lines = ", ".join(f"“{line.text}”" for line in own)
+            text = _("These lines have words of your own, which we did not translate: %(lines)s") % {
+                "lines": lines
+            }
+            self.message_user(request, text, messages.WARNING)
 
     # ── steps ───────────────────────────────────────────────────────────────────────────────────────────────────
 

@@ -5,7 +5,7 @@ from; issuing freezes everything that is on paper.
 """
 
 from quotes.services.costs import change_costs, seller_sources
-from quotes.services.drafting import create_quote, lines_of, refresh_total, reprice
+from quotes.services.drafting import create_quote, follow_language, lines_of, refresh_total, reprice
 from quotes.services.events import record
 from quotes.services.life import (
     accept,
@@ -42,6 +42,7 @@ __all__ = [
     "erase_contact",
     "expire_due",
     "export_contact",
+    "follow_language",
     "issue",
     "later_revision",
     "lines_of",

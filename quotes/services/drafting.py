@@ -10,6 +10,7 @@ from django.contrib.auth.models import AbstractBaseUser
 from django.db import transaction
 from django.utils import timezone
 from django.utils.translation import gettext as _
+from django.utils.translation import override
 
 from catalog.models import Article
 from catalog.quantity import Message
@@ -69,7 +70,7 @@ def create_quote(
     _refuse_too_many(draft, contact.get("email", ""), moment)
     quote = Quote(
         language=language,
-        title=proposal.sizing.workload.title or _("AI system"),
+        title=proposal.sizing.workload.title or _no_title(language),
         draft=draft,
         tier=tier.value,
         proposal=frozen,
@@ -186,6 +187,43 @@ def _stated(quote: Quote) -> dict[tuple[str, int | None], str | None]:
     return {
         (line["sku"], line["lead_time_weeks"]): line.get("lead_time_stated_on") for line in frozen["lines"]
     }
+
+
+def follow_language(quote: Quote, before: str) -> list[QuoteLine]:
+    """Name the lines of a draft, and the quote itself, in its new language where they had our name in that of `before`.
+
+    Prices and quantities stay. Returns the lines whose words are not ours, which stay as they are: somebody may want to
+    translate them.
+    """
+    named = _names(quote)
+    own = []
+    for row in quote.lines.all():
+        names = named.get(row.sku)
+        if names is None or row.text not in names.values():
+            own.append(row)
+        elif row.text == names[before] and row.text != names[quote.language]:
+            row.text = names[quote.language]
+            row.save(update_fields=["text"])
+    if quote.title == _no_title(before):
+        quote.title = _no_title(quote.language)
+        quote.save(update_fields=["title", "updated_at"])
+    return own
+
+
+def _names(quote: Quote) -> dict[str, dict[str, str]]:
+    """What we call each article, by SKU and language: as the proposal froze it, else as the catalog has it today."""
+    frozen = quote.proposal["prices"].get(quote.tier, {"lines": ()})
+    pairs = list(
+        Article.objects.filter(sku__in=quote.lines.values("sku")).values_list("sku", "name", "name_nl")
+    )
+    pairs += [(line["sku"], line["name"], line.get("name_nl", "")) for line in frozen["lines"]]
+    return {sku: {"en": name, "nl": name_nl or name} for sku, name, name_nl in pairs}
+
+
+def _no_title(language: str) -> str:
+    """What a quote is called whose plan has no title."""
+    with override(language):
+        return _("AI system")
 
 
 def refresh_total(quote: Quote) -> Decimal:

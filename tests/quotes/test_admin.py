@@ -131,6 +131,35 @@ def test_sales_changes_quantities_prices_and_discount_of_a_draft(sales: Client, 
     assert f"€{net:,.2f}" in shown
 
 
+def test_a_draft_follows_its_language_but_keeps_prices_and_own_words(sales: Client, make_quote) -> None:
+    quote = make_quote(language="nl")
+    install = quote.lines.get(sku="svc-os-install")
+    own = quote.lines.exclude(pk=install.pk).first()
+    own.text = "Eigen woorden"
+    own.save()
+    before = list(quote.lines.values_list("sku", "quantity", "unit_eur", "discount_pct", "cost_eur"))
+    response = sales.post(
+        form_page(quote), filled(sales.get(form_page(quote))) | {"language": "en"}, follow=True
+    )
+    assert "words of your own, which we did not translate: “Eigen woorden”" in text_of(response)
+    quote.refresh_from_db()
+    install.refresh_from_db()
+    assert install.text == "Operating system and driver installation"
+    assert quote.lines.get(pk=own.pk).text == "Eigen woorden"
+    assert list(quote.lines.values_list("sku", "quantity", "unit_eur", "discount_pct", "cost_eur")) == before
+    document = services.document_of(quote)
+    assert (document.language, document.terms.title) == ("en", "Terms")
+    assert services.follow_language(quote, "nl")[0].text == "Eigen woorden"
+
+
+@pytest.mark.parametrize(("title", "after"), [("AI-systeem", "AI system"), ("Ons plan", "Ons plan")])
+def test_only_our_own_title_follows_the_language(make_quote, title: str, after: str) -> None:
+    quote = make_quote(language="nl", title=title)
+    quote.language = "en"
+    services.follow_language(quote, "nl")
+    assert quote.title == after
+
+
 def test_sales_adds_a_line(sales: Client, make_quote) -> None:
     quote = make_quote()
     data = filled(sales.get(form_page(quote)))
