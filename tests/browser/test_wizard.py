@@ -1,43 +1,14 @@
 """The questionnaire as visitors meet it: with and without scripts, wide and narrow, in both languages."""
 
 import json
-from collections.abc import Callable, Mapping
-from pathlib import Path
-from typing import Any
+from collections.abc import Callable
 
 import pytest
-import yaml
 from playwright.sync_api import Page, expect
 
-from tests.configurator.scenario_answers import SCENARIOS, UNKNOWN
+from tests.browser.walk import answer, press
 
-SCENARIO_FILES = Path(__file__).resolve().parent.parent / "scenarios"
 STEPS = ["use", "model-image-inspection", "load-image-inspection", "data", "site", "plan", "check", ""]
-
-
-def answer(page: Page, typed: Mapping[str, Any]) -> None:
-    """Fill in the questions of the page, each in the way its control asks for."""
-    for name, value in typed.items():
-        control = page.locator(f'[name="{name}"]').first
-        if value is UNKNOWN:
-            box = page.locator(f'[name="{name}_unknown"]')
-            (box if box.count() else page.locator(f'[name="{name}"][value="unknown"]')).check()
-        elif isinstance(value, tuple):
-            control.fill(value[0])
-            page.select_option(f'[name="{name}_unit"]', value[1])
-        elif isinstance(value, list):
-            for box in page.locator(f'[name="{name}"]').all():
-                box.set_checked(box.get_attribute("value") in value)
-        elif control.get_attribute("type") == "radio":
-            page.check(f'[name="{name}"][value="{value}"]')
-        elif control.evaluate("control => control.tagName") == "SELECT":
-            control.select_option(value)
-        else:
-            control.fill(value)
-
-
-def press(page: Page, go: str) -> None:
-    page.click(f'main button[name="go"][value="{go}"]')
 
 
 def start(page: Page, use_case: str = "document_chat") -> str:
@@ -47,31 +18,6 @@ def start(page: Page, use_case: str = "document_chat") -> str:
     press(page, "next")
     page.wait_for_url("**/plan/*/model-*/")
     return page.url.rstrip("/").rpartition("/")[0]
-
-
-def slug_of(page: Page) -> str:
-    return page.url.partition("?")[0].rstrip("/").rpartition("/")[2]
-
-
-@pytest.mark.parametrize("name", SCENARIOS)
-def test_a_real_workload_is_entered_and_checked(
-    open_page: Callable[..., Page], name: str, expect_accessible: Callable[[Page], None]
-) -> None:
-    page = open_page(language="nl", javascript=name != "university")
-    typed = SCENARIOS[name]
-    page.goto("/")
-    answer(page, typed["use"])
-    press(page, "next")
-    while (slug := slug_of(page)) != "check":
-        answer(page, typed.get(slug, {}))
-        press(page, "next")
-        expect(page.locator(".error-summary")).to_have_count(0)
-        assert slug_of(page) != slug
-    expect(page.locator("h1")).to_have_text("Controleer je antwoorden")
-    if name != "university":
-        expect_accessible(page)
-    downloaded = page.request.get(page.url.replace("/check/", "/workload.yaml"))
-    assert yaml.safe_load(downloaded.text()) == yaml.safe_load((SCENARIO_FILES / f"{name}.yaml").read_text())
 
 
 @pytest.mark.parametrize(
