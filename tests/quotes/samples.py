@@ -77,8 +77,9 @@ def reader(printed: bytes) -> PdfReader:
     return PdfReader(BytesIO(printed))
 
 
+@cache
 def pages(printed: bytes) -> list[str]:
-    """The words of every page, with single ordinary spaces."""
+    """The words of every page, with single ordinary spaces; read once per process."""
     return [" ".join(page.extract_text().split()) for page in reader(printed).pages]
 
 
