@@ -1,5 +1,6 @@
 """What every test may lean on: the cast of users, the seed catalog, and an order that keeps both honest."""
 
+import gc
 import os
 from collections.abc import Callable
 from io import StringIO
@@ -16,6 +17,10 @@ from tests.cast import enter
 # A slow machine is no failure; on a build server the same commit always sees the same examples.
 hypothesis_settings.register_profile("house", deadline=None, derandomize="CI" in os.environ)
 hypothesis_settings.load_profile("house")
+
+# A catalog is a million objects that stay: looking through them for garbage as often as Python does takes a tenth of
+# the time of all tests.
+gc.set_threshold(50_000, 20, 100)
 
 DATABASE_FIXTURES = {
     "db",
