@@ -36,6 +36,12 @@ def money_round(amount: Money | Decimal | int | None) -> str:
 
 
 @register.filter
+def about(amount: Decimal | float | None) -> str:
+    """An estimate in euros, to the three digits that are known."""
+    return formats.quantity(amount, "EUR")
+
+
+@register.filter
 def num(value: formats.Number | None, digits: int | None = None) -> str:
     return formats.number(value, digits)
 

@@ -18,6 +18,7 @@ if TYPE_CHECKING:
 
 TINY = Decimal("0.000001")
 COUNTS = (Decimal(1), Decimal(10) ** 12)  # how many of something
+WHOLE = frozenset({"tokens", "items"})  # units that come whole
 
 
 class NumberField(Question):
@@ -38,11 +39,11 @@ class NumberField(Question):
         self.low, self.high, self.whole, self.units = Decimal(low), Decimal(high), whole, tuple(units)
 
     def parse(self, text: Any, situation: "Situation") -> Any:
-        return self.within(self.number(text, self.units), self.low, self.high)
+        return self.within(self.number(text, self.units, whole=self.whole), self.low, self.high)
 
-    def number(self, text: str, units: Sequence[str]) -> Decimal:
+    def number(self, text: str, units: Sequence[str], *, whole: bool = False) -> Decimal:
         try:
-            return numbers.parse(text, (*units, str(self.unit)))
+            return numbers.parse(text, (*units, str(self.unit)), whole=whole)
         except numbers.NotANumber:
             example = formats.number(Decimal(1500) if self.whole else Decimal("1500.5"))
             raise ValidationError(
@@ -100,7 +101,7 @@ class ShareField(NumberField):
         if text.endswith("%"):
             pct = self.within(self.number(text[:-1].strip(), ()), TINY, Decimal(100))
             return Share(pct)
-        return super().parse(text, situation)
+        return self.within(self.number(text, self.units, whole=True), self.low, self.high)
 
     def store(self, value: Decimal) -> str:
         return super().store(value) + ("%" if isinstance(value, Share) else "")
@@ -156,7 +157,7 @@ class AmountField(NumberField):
         if not typed:
             raise ValidationError(self.missing())
         name, factor = self.measures[measure]
-        number = self.number(typed, [str(name), measure])
+        number = self.number(typed, [str(name), measure], whole=self.whole or measure in WHOLE)
         low, high = (self.low / factor, self.high / factor) if factor else COUNTS
         return self.within(number, Decimal(f"{low:.6g}"), Decimal(f"{high:.6g}")), measure
 

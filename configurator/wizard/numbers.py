@@ -1,7 +1,8 @@
 """Numbers as people type them: `1.500,5`, `1,500.5`, `€ 200k`, `500 miljard`, `20 %`, and back again.
 
 The reader's language decides what a dot and a comma mean. Where only one reading makes sense the other language's
-way is understood too: `1,5` in English and `1.5` in Dutch are one and a half.
+way is understood too: `1,5` in English and `1.5` in Dutch are one and a half, and `2.000` people are two thousand in
+both.
 """
 
 import re
@@ -29,15 +30,19 @@ _SHAPE = re.compile(
 )
 
 
+_THOUSANDS = re.compile(r"[1-9][0-9]{0,2}(?P<mark>[.,])[0-9]{3}(?:(?P=mark)[0-9]{3})*")
+
+
 class NotANumber(ValueError):
     pass
 
 
-def parse(text: str, units: Collection[str] = ()) -> Decimal:
+def parse(text: str, units: Collection[str] = (), *, whole: bool = False) -> Decimal:
     """The number that `text` says in the active language. Raises NotANumber.
 
     `units` are endings that may follow the number and change nothing ("TB", "people"); words for powers of ten
-    multiply, an exponent (`1e9`) is understood, `€` is ignored.
+    multiply, an exponent (`1e9`) is understood, `€` is ignored. Of what only comes `whole`, three digits after a
+    mark are thousands, whichever mark: nobody counts people in thousandths.
     """
     if len(text) > LONGEST:
         raise NotANumber(text)
@@ -47,7 +52,10 @@ def parse(text: str, units: Collection[str] = ()) -> Decimal:
     if shape is None:
         raise NotANumber(text)
     power = int(shape["exponent"] or 0) + _power(shape["word"].strip(), units)
-    value = Decimal(_plain_digits(shape["digits"].strip())).scaleb(power)
+    digits = shape["digits"].strip()
+    if whole and not power and _THOUSANDS.fullmatch(digits):
+        digits = re.sub("[.,]", "", digits)
+    value = Decimal(_plain_digits(digits)).scaleb(power)
     return -value if shape["sign"] == "-" else value
 
 

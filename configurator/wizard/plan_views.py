@@ -14,7 +14,7 @@ from django.views.decorators.http import require_POST, require_safe
 
 from catalog.snapshot import snapshot
 from configurator.wizard.answers import assess
-from configurator.wizard.page import find_draft, nav_items, private, remember, title_of
+from configurator.wizard.page import find_draft, nav_items, private, quotes_url, remember, title_of
 from configurator.wizard.presets import PRESETS
 from configurator.wizard.situation import CHECK, PLAN, chosen_use_cases, slug_of
 from configurator.wizard.steps import FORMS, steps_for
@@ -29,6 +29,7 @@ def plan(request: HttpRequest, token: str) -> HttpResponse:
     chosen = chosen_use_cases(draft.answers)
     way = steps_for(draft.answers)
     next_step = next((one for one in way if one.slug not in draft.answers and FORMS[one.kind]), way[-1])
+    is_complete = assess(draft.answers, snapshot()).workload is not None
     context = {
         "draft": draft,
         "link": settings.SITE_URL + draft.get_absolute_url(),
@@ -36,7 +37,8 @@ def plan(request: HttpRequest, token: str) -> HttpResponse:
         "step": next_step,
         "save_form": "questions",
         "mail_subject": title_of(draft),
-        "is_complete": assess(draft.answers, snapshot()).workload is not None,
+        "is_complete": is_complete,
+        "proposal_url": quotes_url("proposal", token) if is_complete and next_step.kind == CHECK else "",
         "nav": nav_items(draft.token, draft.answers, next_step),
     }
     return render(request, "wizard/plan.html", context)

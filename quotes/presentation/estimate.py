@@ -4,6 +4,7 @@ from typing import Any
 
 from django.utils.translation import gettext as _
 
+from catalog.quantity import Quantity
 from configurator.wizard.answers import Assessment
 from configurator.wizard.presets import load_title
 from quotes.presentation.facts import hardware, promises
@@ -39,7 +40,7 @@ def _estimate(chosen: SizedSystem, proposal: Proposal) -> dict[str, Any]:
         "headline": hardware(chosen),
         "low": price * (1 - width),
         "high": price * (1 + width),
-        "power_kw": candidate.system.power.wall_w / 1000,
+        "power": Quantity(value=candidate.system.power.wall_w / 1000, unit="kW", digits=2),
         "memories": [(load_title(load.load), load.memory) for load in candidate.loads if load.memory],
         "promises": list(promises(candidate.loads)),
         "limits": [(load_title(load.load) if several else "", load.limited_by) for load in candidate.loads],

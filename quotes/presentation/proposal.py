@@ -125,7 +125,8 @@ def proposal_page(proposal: Proposal, tier: Tier | None = None) -> dict[str, Any
         "sizing": sizing,
         "recommended": sizing.recommended,
         "chosen": chosen,
-        "columns": columns(proposal),
+        # The advice first: on a phone the proposals stand under each other.
+        "columns": sorted(columns(proposal), key=lambda column: not column.system.recommended),
         "speaks": any(load.kind == "serving" for system in sizing.systems for load in system.candidate.loads),
         "site_limits": sizing.site_limits,
         "alternatives": alternatives(sizing.site_limits),

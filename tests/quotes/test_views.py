@@ -1,5 +1,6 @@
 """The pages of proposals and quotes: what they show, to whom, and that they survive anything."""
 
+import itertools
 import json
 import re
 from collections import Counter
@@ -146,6 +147,9 @@ def test_every_scenario_has_a_proposal_page(make_plan: MakePlan, scenario: str, 
     body = text_of(response)
     for system in found.sizing.systems:
         assert page("request", draft.token, system.tier) in body
+    assert response.context["columns"][0].system == found.recommended
+    levels = [int(level) for level in re.findall(r"<h([1-6])", body)]
+    assert all(lower - upper <= 1 for upper, lower in itertools.pairwise(levels))
     assert body.count("<svg") >= 2
     assert 'id="manager"' in body
     assert 'id="engineer"' in body

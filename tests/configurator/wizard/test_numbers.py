@@ -46,6 +46,25 @@ def test_a_text_says_this_number(language: str, text: str, value: str) -> None:
         assert parse(text, ["TB"]) == Decimal(value)
 
 
+@pytest.mark.parametrize("language", ["nl", "en"])
+@pytest.mark.parametrize(
+    ("text", "value"),
+    [
+        ("2.000", "2000"),
+        ("2,000", "2000"),
+        ("1.234.567", "1234567"),
+        ("0.500", "0.5"),
+        ("2.50", "2.5"),
+        ("1.500k", None),
+    ],
+)
+def test_of_what_comes_whole_three_digits_are_thousands_in_any_language(
+    language: str, text: str, value: str | None
+) -> None:
+    with translation.override(language):
+        assert parse(text, whole=True) == (Decimal(value) if value else parse(text))
+
+
 NO_NUMBERS = [
     "",
     " ",
@@ -79,6 +98,7 @@ def test_a_text_says_no_number(language: str, text: str) -> None:
 def test_what_is_written_is_read_back(value: Decimal, language: str) -> None:
     with translation.override(language):
         assert parse(write(value)) == value
+        assert parse(write(value // 1), whole=True) == value // 1
 
 
 @given(st.text(max_size=60), st.sampled_from(["nl", "en"]))

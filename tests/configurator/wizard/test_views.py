@@ -8,6 +8,7 @@ import pytest
 import time_machine
 import yaml
 from django.test import Client
+from django.urls import reverse
 from django.utils import timezone
 
 from configurator.models import RETENTION, Draft
@@ -267,6 +268,14 @@ def test_the_link_of_a_plan_is_shown(visitor: Client, draft: Draft) -> None:
     page = visitor.get(f"/plan/{draft.token}/").content.decode()
     assert f"http://testserver/plan/{draft.token}/" in page
     assert "mailto:?subject=" in page
+
+
+def test_the_page_of_a_plan_leads_on_from_where_it_is(visitor: Client, draft: Draft) -> None:
+    proposal = reverse("quotes:proposal", args=[draft.token])
+    assert proposal not in visitor.get(f"/plan/{draft.token}/").content.decode()
+    for slug in ("model-document-chat", LOAD, "data", "site", "plan"):
+        send(visitor, url(draft, slug), {})
+    assert proposal in visitor.get(f"/plan/{draft.token}/").content.decode()
 
 
 @pytest.mark.parametrize(("form", "parse"), [("json", json.loads), ("yaml", yaml.safe_load)])
