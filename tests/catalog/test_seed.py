@@ -1,6 +1,7 @@
 """The data files: what is in them, checked by hand on samples, and what is said of a file with a mistake."""
 
 import csv
+import math
 import shutil
 from collections import Counter
 from datetime import date
@@ -210,6 +211,63 @@ def test_a_driver_never_reports_more_than_the_label(catalog: CatalogSnapshot) ->
     for each in catalog.accelerators:
         if each.memory_mib is not None:
             assert each.memory_mib <= each.memory_gb_label * 1024, each.sku
+
+
+def test_rates_are_dense_and_of_one_kind_of_accumulation(catalog: CatalogSnapshot) -> None:
+    """Half the bits, twice the rate: four times means that one of the two counts sparsity or a shorter accumulator."""
+    sold = [each for each in catalog.accelerators if each.availability is not Availability.ANNOUNCED]
+    for each in sold:
+        if each.bf16_tflops is None:
+            continue
+        assert (each.fp8_tflops or 0) <= 2.03 * each.bf16_tflops, each.sku
+        cuts_integers = each.architecture in ("Blackwell Ultra", "Grace Blackwell Ultra")
+        whole = {1, 2} | ({4} if each.sku.startswith("geforce") else set())  # GeForce halves sums in 32 bit
+        if each.int8_tops and not cuts_integers and each.vendor == "NVIDIA":
+            assert any(abs(each.int8_tops / each.bf16_tflops / times - 1) < 0.02 for times in whole), each.sku
+    fourfold = {each.sku for each in sold if (each.fp4_tflops or 0) > 2.03 * (each.fp8_tflops or math.inf)}
+    assert fourfold == {
+        "b300-sxm-288gb",
+        "gb300",
+        "geforce-rtx-5090",
+    }  # FP4 units of their own; sums in 32 bit
+
+
+def test_supplies_bear_what_the_maker_plans_for(catalog: CatalogSnapshot) -> None:
+    for each in catalog.servers:
+        if each.psu_count and each.psu_w and each.planning_power_w:
+            assert each.planning_power_w <= each.psu_count * each.psu_w, each.sku
+            needed, _, spare = each.psu_redundancy.partition("+")
+            if needed.isdigit():
+                assert int(needed) + int(spare) == each.psu_count, each.sku
+
+
+def test_sizes_are_in_their_units(catalog: CatalogSnapshot) -> None:
+    """Pounds, inches, MB/s or prices per box instead of per piece would stand out."""
+    for server in catalog.servers:
+        if server.rack_units and server.weight_kg:
+            assert 2 < server.weight_kg / server.rack_units < 40, server.sku
+    for pdu in catalog.pdus:
+        assert pdu.power_kw == pytest.approx(pdu.phases * pdu.amps * pdu.volts / 1000, rel=0.05), pdu.sku  # type: ignore[operator]
+    for switch in catalog.switches:
+        assert switch.ports % (switch.cages or switch.ports) == 0, switch.sku
+    lanes = {nic.sku for nic in catalog.nics if nic.ports * nic.port_gbit_s > 32 * (nic.pcie_lanes or 0)}
+    # The first two run on PCIe 6; the ports of the last carry together what one of them may.
+    assert lanes == {
+        "connectx-8-c8180-1x800g-osfp", "connectx-8-c8240-2x400g-qsfp112", "bluefield-3-b3240-2x400g",
+    }  # fmt: skip
+
+
+def test_no_price_stands_out(catalog: CatalogSnapshot) -> None:
+    def spread(prices: list[float]) -> float:
+        return max(prices) / min(prices)
+
+    eur = {sku: float(price.amount.amount) for sku, price in catalog.prices.items()}
+    assert spread([eur[each.sku] / each.capacity_gb for each in catalog.memory]) < 1.5
+    for kind in ("nvme", "boot", "hdd"):
+        assert spread([eur[each.sku] / each.capacity_gb for each in catalog.drives if each.kind == kind]) < 3
+    per_core = [eur[each.sku] / each.cores for each in catalog.cpus if each.sku in eur and each.cores > 8]
+    assert spread(per_core) < 8
+    assert all(1 <= (price.lead_time_weeks or 0) <= 52 for price in catalog.prices.values())
 
 
 def test_cards_of_several_devices_are_not_sized_as_one(catalog: CatalogSnapshot) -> None:

@@ -211,8 +211,8 @@ NODES = [
     # supplies
     Node("supply", "carry 5,400 W after a failure (2+2)", "With 4 × H200 NVL 141GB it fits", server=BOX,
          accelerator=NVL),
-    Node("supply", "carry 9,600 W after a failure (3+3)", "larger supplies", server="PowerEdge XE9680",
-         accelerator="Gaudi 3"),
+    Node("supply", "carry 7,200 W after a failure (3+3)", "larger supplies",
+         server=chassis(psu_w=2400, psu_redundancy="3+3")),
     Node("supply_unknown", "power supplies of SYS-821GE-TNHR are not known", "Enter number",
          server=chassis(psu_w=None)),
 ]  # fmt: skip

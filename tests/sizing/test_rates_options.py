@@ -65,12 +65,12 @@ def test_every_accelerator_gets_an_answer() -> None:
 
 
 def test_the_factory_runs_on_a_few_cards() -> None:
-    """40 cameras at 15 frames a second with a ViT-L: one or two data-centre cards, two Jetson Thor, a dozen Orin."""
+    """40 cameras at 15 frames a second with a ViT-L: one or two data-centre cards, two Jetson Thor, half a dozen Orin."""
     found = serve(INSPECTION)
     assert options(found["L40S"])[0].gpus == 1
     assert 2 <= options(found["L4"])[0].gpus <= 3
     assert 2 <= options(found["Jetson AGX Thor 128GB"])[0].gpus <= 4
-    assert 8 <= options(found["Jetson AGX Orin 64GB"])[0].gpus <= 16
+    assert 4 <= options(found["Jetson AGX Orin 64GB"])[0].gpus <= 8
 
 
 def test_what_is_bought_carries_the_peak_on_the_cautious_end() -> None:

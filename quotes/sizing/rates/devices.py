@@ -17,6 +17,9 @@ GENERATIONS = {
 """Catalog architectures that run the same kernels."""
 
 
+EDGE = " edge"  # ends the generation of edge modules
+
+
 class Device(NamedTuple):
     """Dense rates in TFLOPS or TOPS, bandwidth in GB/s; None when no figure is known."""
 
@@ -34,8 +37,9 @@ class Device(NamedTuple):
 
     @property
     def chip(self) -> str:
-        """Generation and kind: chips made for computing carry far more tensor than vector units."""
-        if not self.bf16_tflops or not self.fp32_tflops:
+        """Generation and kind: chips made for computing carry far more tensor than vector units. Edge modules of one
+        generation are of one kind: their ratio lies about the border, now on this side and now on that."""
+        if not self.bf16_tflops or not self.fp32_tflops or self.architecture.endswith(EDGE):
             return self.architecture
         computes = self.fp32_tflops / self.bf16_tflops < COMPUTE_CHIP_RATIO or self.architecture == "Hopper"
         return f"{self.architecture} {'compute' if computes else 'graphics'}"
@@ -77,7 +81,7 @@ def device_of(accelerator: AcceleratorSpec) -> Device:
     edge = accelerator.form_factor is FormFactor.EDGE
     return Device(
         accelerator.name,
-        f"{generation} edge" if edge else generation,
+        f"{generation}{EDGE}" if edge else generation,
         accelerator.bf16_tflops or (accelerator.int8_tops / 2 if accelerator.int8_tops else None),
         accelerator.int8_tops,
         accelerator.fp8_tflops,
