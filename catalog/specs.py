@@ -187,7 +187,8 @@ class ServerSpec(Item):
 
     @property
     def psu_surviving_w(self) -> float | None:
-        """DC watts left after the failure that the redundancy policy must survive; None when unknown."""
+        """DC watts left after the failure that the redundancy policy must survive; None when unknown, and when the
+        policy is none that can be read."""
         if self.psu_w is None or self.psu_count is None:
             return None
         needed, _, spare = self.psu_redundancy.partition("+")
@@ -198,7 +199,7 @@ class ServerSpec(Item):
             return self.psu_w * (self.psu_count // 2)
         if needed.upper() == "N" and spare.isdigit():
             return self.psu_w * (self.psu_count - int(spare))
-        return self.psu_w * self.psu_count
+        return self.psu_w * self.psu_count if needed.lower() in ("", "none") else None
 
     @property
     def psu_one_feed_w(self) -> float | None:

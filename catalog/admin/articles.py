@@ -1,11 +1,15 @@
 """Pages for each kind of article, and one list of all of them."""
 
+import math
+from collections.abc import Iterable
 from typing import Any
 
 from django.contrib import admin
 from django.db import models
+from django.db.models import OuterRef
 from django.http import HttpRequest, HttpResponse, HttpResponseRedirect
 from django.urls import reverse
+from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 
 from catalog.admin.base import ArticleAdmin, money
@@ -29,12 +33,15 @@ from catalog.models import (
     StorageSystem,
     Switch,
 )
-from catalog.specs import Availability, FormFactor
+from catalog.specs import Availability, FormFactor, ServerStatus
 
 MEASURES = gettext_lazy("Size and weight")
 POWER = gettext_lazy("Power")
 NETWORK = gettext_lazy("Network")
 SPEED = gettext_lazy("Speed")
+
+SOLD = (Availability.ORDERABLE, Availability.END_OF_SALE, Availability.EDGE)
+MOST_FP8_OVER_BF16 = 2.03  # data sheets round
 
 
 @admin.register(Accelerator)
@@ -62,14 +69,26 @@ class AcceleratorAdmin(ArticleAdmin):
         (gettext_lazy("Further"), [("mig_count", "mig_profiles"), ("confidential_computing", "nvdec_count")]),
     )
 
+    def get_queryset(self, request: HttpRequest) -> models.QuerySet[Any]:
+        places = Server.accelerators.through.objects.filter(
+            accelerator=OuterRef("pk"), server__active=True
+        ).exclude(server__status=ServerStatus.INCOMPLETE)
+        return super().get_queryset(request).annotate(has_place=models.Exists(places))
+
+    def warnings_of(self, row: Any) -> Iterable[str]:
+        yield from super().warnings_of(row)
+        if not row.active or row.availability not in SOLD:
+            return
+        bf16 = row.bf16_tflops or math.inf
+        if (row.fp8_tflops or 0) > MOST_FP8_OVER_BF16 * bf16:
+            yield _("FP8 is more than twice BF16: is it counted with sparsity?")
+        if not getattr(row, "has_place", True):
+            yield _("no server takes it: add it to the servers that it fits")
+
     def expects_price(self, row: Any) -> bool:
         # On a board the board has the price; what is not sold alone has none.
         alone = row.form_factor in (FormFactor.PCIE, FormFactor.EDGE)
-        return alone and row.availability in (
-            Availability.ORDERABLE,
-            Availability.END_OF_SALE,
-            Availability.EDGE,
-        )
+        return alone and row.availability in SOLD
 
 
 @admin.register(Accessory)

@@ -180,7 +180,7 @@ class SourcedAdmin(CatalogAdmin):
 
     def save_model(self, request: HttpRequest, obj: Any, form: ModelForm, change: bool) -> None:
         super().save_model(request, obj, form, change)
-        for text in self.warnings_of(obj):
+        for text in self.warnings_of(self.get_queryset(request).get(pk=obj.pk)):
             self.message_user(request, f"{obj}: {text}", messages.WARNING)
 
 

@@ -5,7 +5,8 @@ plan = plan_prices(lines)           # what would happen, nothing has
 apply_prices(plan, user=...)        # all of it, or nothing
 """
 
-from collections.abc import Iterable, Mapping
+import re
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import date
 from decimal import Decimal
@@ -15,7 +16,7 @@ from django.db import transaction
 from django.utils.translation import gettext as _
 from pydantic import Field
 
-from catalog.importers.tabular import read_table, rename, to_day, to_decimal
+from catalog.importers.tabular import UnreadableTable, read_table, rename, to_day, to_decimal
 from catalog.kinds import overlap
 from catalog.models import Article, Price
 from catalog.models.prices import CURRENCIES
@@ -70,6 +71,8 @@ class LineMistake:
 
 type Step = Literal["add", "correct", "restate"]
 
+LARGE_CHANGE_PCT = 50  # a price that moves this much is more often a slip of a point than a new price
+
 
 class PlannedPrice(Frozen):
     """What becomes of one line. `article` is the SKU it was recognised as."""
@@ -88,6 +91,15 @@ class PlannedPrice(Frozen):
             return None
         return (self.line.amount / self.present - 1) * 100
 
+    @property
+    def doubt(self) -> str:
+        """What to look at before this price is taken over; empty when it is as usual."""
+        if self.line.currency != "EUR":
+            return _("proposals count in euro: kept, not used")
+        if abs(self.change_pct or 0) > LARGE_CHANGE_PCT:
+            return _("a large change: is the amount right?")
+        return ""
+
 
 class Plan(Frozen):
     terms: Terms
@@ -95,6 +107,10 @@ class Plan(Frozen):
 
     def count(self, step: Step) -> int:
         return sum(planned.step == step for planned in self.prices)
+
+    @property
+    def doubtful_count(self) -> int:
+        return sum(bool(planned.doubt) for planned in self.prices)
 
 
 def read_price_list(content: bytes, name: str, terms: Terms) -> tuple[list[PriceLine], list[LineMistake]]:
@@ -104,8 +120,9 @@ def read_price_list(content: bytes, name: str, terms: Terms) -> tuple[list[Price
     """
     lines: list[PriceLine] = []
     mistakes: list[LineMistake] = []
-    for number, cells in read_table(content, name):
-        row = rename(cells, TITLES)
+    table = [(number, cells, rename(cells, TITLES)) for number, cells in read_table(content, name)]
+    _demand_columns(table)
+    for number, _cells, row in table:
         try:
             lines.append(_line(number, row, terms))
         except ValueError as error:
@@ -113,20 +130,33 @@ def read_price_list(content: bytes, name: str, terms: Terms) -> tuple[list[Price
     return lines, mistakes
 
 
+def _demand_columns(table: Sequence[tuple[int, Mapping[str, Any], Mapping[str, Any]]]) -> None:
+    """UnreadableTable when no line has an article, or none a price."""
+    sentences = {
+        "sku": _("No article: the file needs a column such as 'SKU' or 'Artikelnummer'."),
+        "amount": _("No price: the file needs a column such as 'Price' or 'Prijs'."),
+    }
+    for name, sentence in sentences.items():
+        if table and not any(name in row for _number, _cells, row in table):
+            titles = list(dict.fromkeys(title for _number, cells, _row in table for title in cells))
+            told = _("The first line has: %(titles)s.") % {"titles": ", ".join(titles[:8])}
+            raise UnreadableTable(f"{sentence} {told}")
+
+
 def _line(number: int, row: Mapping[str, Any], terms: Terms) -> PriceLine:
     if "sku" not in row:
-        raise ValueError(_("No article: the file needs a column such as 'SKU' or 'Artikelnummer'."))
+        raise ValueError(_("No article on this line."))
     if "amount" not in row:
-        raise ValueError(_("No price: the file needs a column such as 'Price' or 'Prijs'."))
+        raise ValueError(_("No price on this line."))
     amount = to_decimal(row["amount"])
     if amount < 0:
         raise ValueError(_("A price cannot be negative."))
+    if amount == 0:
+        raise ValueError(_("A price of 0 is no price; leave the line out or enter it by hand."))
     currency = str(row.get("currency", terms.currency)).upper().replace("€", "EUR")
     if currency not in dict(CURRENCIES):
         raise ValueError(_("The currency '%(currency)s' is not used here.") % {"currency": currency})
-    weeks = to_decimal(row["lead_time_weeks"]) if "lead_time_weeks" in row else None
-    if weeks is not None and (weeks < 0 or weeks != weeks.to_integral_value()):
-        raise ValueError(_("The lead time must be a whole number of weeks."))
+    weeks = _weeks(row["lead_time_weeks"]) if "lead_time_weeks" in row else None
     first = to_day(row["valid_from"]) if "valid_from" in row else terms.valid_from
     last = to_day(row["valid_until"]) if "valid_until" in row else None
     if last and last < first:
@@ -138,9 +168,17 @@ def _line(number: int, row: Mapping[str, Any], terms: Terms) -> PriceLine:
         currency=currency,
         valid_from=first,
         valid_until=last,
-        lead_time_weeks=None if weeks is None else int(weeks),
+        lead_time_weeks=weeks,
         notes=str(row.get("notes", "")),
     )
+
+
+def _weeks(cell: Any) -> int:
+    """A lead time; distributors write the unit too."""
+    text = str(cell).lower().removesuffix("weken").removesuffix("weeks").removesuffix("wk").strip()
+    if not re.fullmatch(r"\d{1,3}(\.0)?", text):
+        raise ValueError(_("The lead time must be a whole number of weeks."))
+    return int(float(text))
 
 
 def plan_prices(lines: Iterable[PriceLine], terms: Terms) -> tuple[Plan, list[LineMistake]]:

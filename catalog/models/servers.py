@@ -1,5 +1,8 @@
 """Chassis and complete systems."""
 
+import re
+
+from django.core.exceptions import ValidationError
 from django.db import models
 from django.db.models import Q
 from django.utils.translation import gettext_lazy as _
@@ -139,3 +142,19 @@ class Server(Article):
                 ),
             ),
         ]
+
+    def clean(self) -> None:
+        """Refuse a redundancy that nothing can be counted with, or of another number of supplies."""
+        super().clean()
+        if self.psu_redundancy in ("", "none"):
+            return
+        found = re.fullmatch(r"(\d+|N)\+(\d+|N)", self.psu_redundancy)
+        if not found:
+            raise ValidationError({"psu_redundancy": _("Write it as 3+1, N+1 or 'none'.")})
+        if "N" not in found.groups() and self.psu_count not in (None, sum(map(int, found.groups()))):
+            raise ValidationError(
+                {
+                    "psu_redundancy": _("%(policy)s is another number of supplies than %(count)d.")
+                    % {"policy": self.psu_redundancy, "count": self.psu_count}
+                }
+            )

@@ -315,6 +315,18 @@ def test_a_saved_row_tells_what_it_still_misses(catalog: None, saskia: User, cli
     assert "missing: power (W)" in html
 
 
+def test_a_new_card_is_told_what_keeps_it_out_of_proposals(
+    catalog: None, saskia: User, client_of: ClientOf
+) -> None:
+    client = client_of(saskia)
+    page = address(Accelerator, "add") + "?copy_of=l40s"
+    data = {**_form_data(client.get(page)), "sku": "card-x", "checked_on": "2026-12-01", "fp8_tflops": "1466"}
+    html = client.post(page, data, follow=True).content.decode()
+    assert {"no price", "counted with sparsity", "no server takes it"} <= set(
+        re.findall("no price|counted with sparsity|no server takes it", html)
+    )
+
+
 def shown(response: Any) -> set[Any]:
     return {row.pk for row in response.context["cl"].result_list}
 

@@ -141,12 +141,12 @@ def test_a_dutch_list() -> None:
 @pytest.mark.parametrize(
     ("header", "row", "sentence"),
     [
-        ("Name;Price", "x;1", "No article"),
-        ("SKU;Quantity", "x;1", "No price"),
         ("SKU;Price", "x;-1", "cannot be negative"),
+        ("SKU;Price", "x;0", "no price"),
         ("SKU;Price", "x;8.600", "can mean two numbers"),
         ("SKU;Price;Currency", "x;1;JPY", "'JPY' is not used here"),
         ("SKU;Price;Lead time", "x;1;2,5", "whole number of weeks"),
+        ("SKU;Price;Lead time", "x;1;on request", "whole number of weeks"),
         ("SKU;Price;Valid from;Valid until", "x;1;2026-12-02;2026-12-01", "before its first day"),
     ],
 )
@@ -155,6 +155,33 @@ def test_a_line_that_cannot_be_used_is_named(header: str, row: str, sentence: st
     assert lines == []
     assert mistake.line == 2
     assert sentence in mistake.sentence
+
+
+def test_an_empty_cell_is_told_of_its_line() -> None:
+    lines, mistakes = read_price_list(b"SKU;Price;Lead time\nx;;\n;5;\ny;5;4 weken\n", "a.csv", TERMS)
+    assert [each.lead_time_weeks for each in lines] == [4]
+    assert [each.sentence for each in mistakes] == ["No price on this line.", "No article on this line."]
+
+
+@pytest.mark.parametrize(
+    ("content", "sentence"),
+    [
+        ("Name;Price\nx;1", "column such as 'SKU'.*The first line has: name, price"),
+        ("SKU;Quantity\nx;1", "column such as 'Price'"),
+        ("l40s;8000\nl4;3000", "The first line has: l40s, 8000"),
+    ],
+)
+def test_a_list_without_its_columns_is_refused_whole(content: str, sentence: str) -> None:
+    with pytest.raises(UnreadableTable, match=sentence):
+        read_price_list(content.encode(), "a.csv", TERMS)
+
+
+def test_what_is_likely_a_slip_is_marked(catalog: None) -> None:
+    plan, _mistakes = plan_prices(
+        [line("l40s", "9000"), line("l4", "29500", 3), line("a10", "2900", 4, currency="USD")], TERMS
+    )
+    assert [each.doubt[:7] for each in plan.prices] == ["", "a large", "proposa"]
+    assert plan.doubtful_count == 2
 
 
 def line(sku: str, amount: str, number: int = 2, **changes: Any) -> PriceLine:

@@ -123,7 +123,13 @@ BROKEN = [
 ]
 
 
-@pytest.mark.parametrize(("table", "field", "sentence", "changes"), BROKEN)
+FORM_ONLY = [
+    broken(Server, "psu_redundancy", "Write it as 3+1", psu_redundancy="redundant"),
+    broken(Server, "psu_redundancy", "another number of supplies than 2", psu_redundancy="3+1"),
+]
+
+
+@pytest.mark.parametrize(("table", "field", "sentence", "changes"), [*BROKEN, *FORM_ONLY])
 def test_a_broken_rule_is_told_at_its_field(
     table: type[models.Model], field: str, sentence: str, changes: dict[str, Any]
 ) -> None:
