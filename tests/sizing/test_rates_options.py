@@ -65,7 +65,7 @@ def test_every_accelerator_gets_an_answer() -> None:
 
 
 def test_the_factory_runs_on_a_few_cards() -> None:
-    """40 cameras at 15 frames a second with a ViT-L: one or two data-centre cards, two Jetson Thor, half a dozen Orin."""
+    """40 cameras at 15 frames a second with a ViT-L: one to three data-centre cards, two Jetson Thor, six Orin."""
     found = serve(INSPECTION)
     assert options(found["L40S"])[0].gpus == 1
     assert 2 <= options(found["L4"])[0].gpus <= 3
