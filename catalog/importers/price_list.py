@@ -96,7 +96,7 @@ class PlannedPrice(Frozen):
         """What to look at before this price is taken over; empty when it is as usual."""
         if self.line.currency != "EUR":
             return _("proposals count in euro: kept, not used")
-        if abs(self.change_pct or 0) > LARGE_CHANGE_PCT:
+        if abs(self.change_pct or Decimal(0)) > LARGE_CHANGE_PCT:
             return _("a large change: is the amount right?")
         return ""
 
