@@ -1,9 +1,9 @@
 """From options per load to whole systems that could be delivered: who may take part, and what they add up to."""
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence, Set
 from decimal import Decimal
 from itertools import product
-from math import ceil
+from math import ceil, prod
 from typing import NamedTuple, Protocol
 
 from catalog.quantity import Message, Quantity, noop
@@ -17,7 +17,16 @@ from catalog.specs import (
 from configurator.workload import LoadProfile, Workload
 from quotes.sizing.assumptions import Assumptions
 from quotes.sizing.hardware.compose import ScreenedSystem, screen_systems
-from quotes.sizing.hardware.placing import JOBS, Shape, holds, is_job, resident_gpus
+from quotes.sizing.hardware.placing import (
+    JOBS,
+    Shape,
+    fits,
+    is_job,
+    resident_gpus,
+    sharing,
+    standing,
+    together,
+)
 from quotes.sizing.hardware.site import stands_at
 from quotes.sizing.loads import STACK_NAMES, OptionTable
 from quotes.sizing.results import Estimate, Kind, LoadOption, Refusal, Stage
@@ -29,6 +38,9 @@ CLOUD_NODE_COUNT = (
     8  # accelerators of the largest common cloud instance; used only to size the cloud alternative
 )
 OPTIONS_PER_LOAD = 2
+# A search ends in time whatever is asked; up to eight loads of usual size neither limit is met.
+CHOICES_MAX = 256  # ways to choose one option per load
+COMBINATIONS_MAX = 40  # systems of one accelerator
 
 
 class Draft(NamedTuple):
@@ -205,7 +217,7 @@ def combinations(
 
     def weigh(loads: tuple[LoadOption, ...], *, shares: bool) -> int:
         needed, boards = count(loads)
-        filled = headroom(spread(loads, needed, Shape(boards, board)))
+        filled = _headroom(_filled(loads, needed, Shape(boards, board)))
         if (shares, boards) not in best or filled > best[shares, boards][0]:
             best[shares, boards] = filled, loads
         return boards
@@ -213,17 +225,44 @@ def combinations(
     ways = [_ways(table.get(sku)) for table in parts]
     ways += [()] * (len(tables) - len(ways))
     for target in targets:
-        choices = [_smallest(table[sku], target) for table in tables]
+        choices = _few([_smallest(table[sku], target) for table in tables])
         fewest = min((weigh(loads, shares=False) for loads in product(*choices)), default=0)
         if parts and fewest > 1:
             small = [tuple(way for way in each if way.capacity_factor >= target) for each in ways]
             shared = shared_loads([options[0] for options in choices], small, boards_of, fewest)
             if shared:
                 weigh(shared, shares=True)
+    told = _telling({key: filled for key, (filled, _loads) in best.items()}, targets)
     return [
         widened(loads, ways, boards_of, boards) if shares else loads
-        for (shares, boards), (_filled, loads) in best.items()
+        for (shares, boards), (_, loads) in best.items()
+        if (shares, boards) in told
     ]
+
+
+def _few(choices: list[list[LoadOption]]) -> list[list[LoadOption]]:
+    """At most `CHOICES_MAX` ways to choose: the loads with most headroom do with their smallest option, since the
+    tightest decides."""
+    while prod(map(len, choices)) > CHOICES_MAX:
+        several = [index for index, options in enumerate(choices) if len(options) > 1]
+        ample = max(several, key=lambda index: choices[index][0].capacity_factor)
+        choices = [options[:1] if index == ample else options for index, options in enumerate(choices)]
+    return choices
+
+
+def _telling(headrooms: Mapping[tuple[bool, int], float], targets: Sequence[float]) -> Set[tuple[bool, int]]:
+    """Of numbers of boards (with and without sharing) with their headroom at most about `COMBINATIONS_MAX`: none that
+    carries no more than a smaller one, the smallest for each target, and others at even distances."""
+    if len(headrooms) <= COMBINATIONS_MAX:
+        return headrooms.keys()
+    rising: list[tuple[bool, int]] = []
+    for key in sorted(headrooms, key=lambda key: (key[1], -headrooms[key])):
+        if not rising or headrooms[key] > headrooms[rising[-1]]:
+            rising.append(key)
+    step = max((len(rising) - 1) / (COMBINATIONS_MAX - 1), 1)
+    even = {rising[round(number * step)] for number in range(min(COMBINATIONS_MAX, len(rising)))}
+    smallest = (next((key for key in rising if headrooms[key] >= target), rising[-1]) for target in targets)
+    return even.union(smallest)
 
 
 def _ways(options: tuple[LoadOption, ...] | Refusal | None) -> tuple[LoadOption, ...]:
@@ -268,24 +307,64 @@ def spread(loads: tuple[LoadOption, ...], needed: int, shape: Shape) -> tuple[Lo
     A replica is added only where it finds a place: what is left may be scattered over servers. Capacity grows with the
     number of working replicas; the speed figures are recomputed when the option is explained.
     """
-    current, places = loads, shape.nodes * shape.gpus
+    return tuple(one.option() for one in _filled(loads, needed, shape))
+
+
+class _Filling:
+    """A load while replicas are added."""
+
+    __slots__ = ("busy", "capacity", "load", "working")
+
+    def __init__(self, load: LoadOption) -> None:
+        self.load, self.working = load, load.replicas - load.spare_replicas
+        self.capacity, self.busy = load.capacity_factor, load.busy_fraction
+
+    @property
+    def gpus(self) -> int:
+        load = self.load
+        return load.gpus + load.gpus_per_replica * (self.working - load.replicas + load.spare_replicas)
+
+    def add(self) -> None:
+        more = self.working + 1
+        self.capacity = self.capacity * more / self.working
+        self.busy = min(1.0, self.busy * self.working / more)
+        self.working = more
+
+    def option(self) -> LoadOption:
+        load = self.load
+        if self.working == load.replicas - load.spare_replicas:
+            return load
+        return load.model_copy(
+            update={
+                "replicas": self.working + load.spare_replicas,
+                "gpus": self.gpus,
+                "capacity_factor": self.capacity,
+                "busy_fraction": self.busy,
+            }
+        )
+
+
+def _filled(loads: Sequence[LoadOption], needed: int, shape: Shape) -> list[_Filling]:
+    """See `spread`."""
+    all_loads = [_Filling(load) for load in loads]
+    places = shape.nodes * shape.gpus
     if needed >= places:
-        return loads
-    growing = [index for index, load in enumerate(loads) if not is_job(load) and load.portion is None]
+        return all_loads
+    resident, jobs = standing(loads)
+    shared = sharing(loads, needed)  # stays as it is: both sides grow alike
+    growing = [one for one in all_loads if not is_job(one.load) and one.load.portion is None]
     while growing:
-        least = min(growing, key=lambda index: current[index].capacity_factor)
-        wanted = needed + current[least].gpus_per_replica
-        if wanted <= places:
-            larger = (*current[:least], _one_more(current[least]), *current[least + 1 :])
-            if holds(larger, wanted, shape):
-                current, needed = larger, wanted
+        least = min(growing, key=lambda one: one.capacity)
+        size, more = least.load.gpus_in_one_node, least.load.gpus_per_replica
+        if needed + more <= places:
+            groups = ceil((least.gpus + more) / size) - ceil(least.gpus / size)
+            larger = {**resident, size: resident.get(size, 0) + groups}
+            if all(fits(wanted, shape) for wanted in together(larger, jobs, shared)):
+                resident, needed = larger, needed + more
+                least.add()
                 continue
         growing.remove(least)
-    return current
-
-
-def _one_more(load: LoadOption) -> LoadOption:
-    return with_working(load, load.replicas - load.spare_replicas + 1)
+    return all_loads
 
 
 def with_working(load: LoadOption, count: int) -> LoadOption:
@@ -303,8 +382,12 @@ def with_working(load: LoadOption, count: int) -> LoadOption:
 
 def headroom(loads: Sequence[LoadOption]) -> float:
     """Multiple of today's peak that the services carry; for jobs alone the slack in their deadline."""
-    services = [load for load in loads if not is_job(load)]
-    return min(load.capacity_factor for load in (services or loads))
+    return _headroom([_Filling(load) for load in loads])
+
+
+def _headroom(loads: Sequence[_Filling]) -> float:
+    services = [one for one in loads if not is_job(one.load)]
+    return min(one.capacity for one in (services or loads))
 
 
 def drafts(

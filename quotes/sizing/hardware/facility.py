@@ -4,7 +4,8 @@ Racks fill by the tightest of power, units, weight and floor load. Feeds are siz
 with one of two feeds lost. The limits of the site themselves are rules of `site`.
 """
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
+from heapq import heapreplace
 from math import ceil, floor
 from typing import Literal, NamedTuple
 
@@ -114,7 +115,7 @@ def busiest_phase_w(boxes: Sequence[Box], phases: int, sides: int = 1) -> float:
         if not box.cords:
             loads = [load + box.watts / phases for load in loads]
     for cord in sorted(_cord_loads(boxes, sides), reverse=True):
-        loads[loads.index(min(loads))] += cord
+        heapreplace(loads, loads[0] + cord)  # on the phase with the least; all start alike, which is a heap
     return max(loads)
 
 
@@ -259,8 +260,7 @@ def lay_out(
     bins: list[_Bin] = []
     if others and (len(racks) == 2 or racks[0][1] == 1):  # a rack of its own kind may have room for the rest
         bins = [_Bin(racks.pop()[0], limits)]
-    for other in sorted(others, key=lambda item: -item.units):
-        _first_fit(bins, other, limits, own)
+    _first_fit(bins, sorted(others, key=lambda item: -item.units), limits, own)
     plans: list[tuple[RackPlan, int]] = []
     for boxes, number in [*racks, *((bin_.boxes, 1) for bin_ in bins)]:
         plan = _rack_plan(tuple(boxes), limits, own, parts)
@@ -380,12 +380,21 @@ class _Bin:
         return own or _strip(boxes, draw, plugs, self.c19 + box.c19, pairs, limits) is not None
 
 
-def _first_fit(bins: list[_Bin], box: Box, limits: Limits, own: bool) -> None:
-    for bin_ in bins:
-        if bin_.takes(box, limits, own):
-            bin_.add(box)
-            return
-    bins.append(_Bin([box], limits))
+def _first_fit(bins: list[_Bin], boxes: Iterable[Box], limits: Limits, own: bool) -> None:
+    """Each box into the first of `bins` that takes it, else into a new one at their end.
+
+    What refused the box before refuses one like it: a row of equal switches is tried on each rack once.
+    """
+    last, first = None, 0
+    for box in boxes:
+        if box != last:
+            last, first = box, 0
+        while first < len(bins) and not bins[first].takes(box, limits, own):
+            first += 1
+        if first < len(bins):
+            bins[first].add(box)
+        else:
+            bins.append(_Bin([box], limits))
 
 
 def _strip(

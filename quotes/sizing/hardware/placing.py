@@ -70,8 +70,8 @@ type Groups = Mapping[int, int]
 """How many groups of each size."""
 
 
-def demands(loads: Sequence[LoadOption], needed: int) -> list[Groups]:
-    """What must fit at the same time: services with the largest job, or each by itself."""
+def standing(loads: Sequence[LoadOption]) -> tuple[Groups, list[tuple[int, int]]]:
+    """What the services hold, and of each job (size, number) of its groups."""
     resident: dict[int, int] = {}
     jobs: list[tuple[int, int]] = []
     for load in loads:
@@ -83,11 +83,21 @@ def demands(loads: Sequence[LoadOption], needed: int) -> list[Groups]:
             resident[size] = resident.get(size, 0) + number
     if any(load.portion for load in loads):
         resident[1] = resident.get(1, 0) + len(pack(pieces_of(loads)))
+    return resident, jobs
+
+
+def together(resident: Groups, jobs: Sequence[tuple[int, int]], shared: bool) -> list[Groups]:
+    """What must fit at the same time: services with the largest job, or, `shared`, each by itself."""
     if not jobs:
         return [resident]
-    if not resident or sharing(loads, needed):
+    if not resident or shared:
         return [*([resident] if resident else []), *({size: number} for size, number in jobs)]
     return [{**resident, size: resident.get(size, 0) + number} for size, number in jobs]
+
+
+def demands(loads: Sequence[LoadOption], needed: int) -> list[Groups]:
+    """What must fit at the same time when `needed` accelerators were counted."""
+    return together(*standing(loads), sharing(loads, needed))
 
 
 def fits(groups: Groups, shape: Shape) -> bool:
@@ -117,7 +127,7 @@ def fits(groups: Groups, shape: Shape) -> bool:
 
 
 def holds(loads: Sequence[LoadOption], needed: int, shape: Shape) -> bool:
-    """Whether everything that runs at the same time finds a place: what a search asks before it adds a replica."""
+    """Whether everything that runs at the same time finds a place."""
     return all(fits(groups, shape) for groups in demands(loads, needed))
 
 
