@@ -38,8 +38,8 @@ CLOUD_NODE_COUNT = (
     8  # accelerators of the largest common cloud instance; used only to size the cloud alternative
 )
 OPTIONS_PER_LOAD = 2
-# A search ends in time whatever is asked; up to eight loads of usual size neither limit is met.
-CHOICES_MAX = 256  # ways to choose one option per load
+# A search ends in time whatever is asked; with up to six loads of usual size neither limit is met.
+CHOICES_MAX = 64  # ways to choose one option per load
 COMBINATIONS_MAX = 40  # systems of one accelerator
 
 

@@ -42,7 +42,7 @@ from quotes.sizing.results import (
     Sizing,
     Tier,
 )
-from quotes.sizing.sharing import part_tables, sharing_findings
+from quotes.sizing.sharing import Known, part_tables, sharing_findings
 from quotes.sizing.trace import Finding, Severity
 
 
@@ -95,8 +95,10 @@ def size(
         used = tuple(sorted(used_assumptions(limits)))
         return empty.model_copy(update={"site_limits": limits, "assumptions_used": used})
 
+    known: Known = {}
+
     def price_of(relaxed: Workload) -> Decimal | None:
-        return _cheapest(relaxed, catalog, assumptions, knowledge)
+        return _cheapest(relaxed, catalog, assumptions, knowledge, known)
 
     context = _Context(workload, catalog, assumptions, knowledge, on, tables, in_full)
     systems = _finish(chosen, context)
@@ -164,15 +166,22 @@ def _tables(
     knowledge: Knowledge,
     servers: Mapping[str, Sequence[ServerSpec]],
     goals: Sequence[float],
+    known: Known | None = None,
 ) -> _Tables:
+    """`known`: of earlier searches in the same catalog, whose loads are not sized again."""
+    known = {} if known is None else known
     limits, left = node_limits(catalog, servers), list(catalog.accelerators)
     whole: list[OptionTable] = []
     for part in parts(workload):
-        table = option_table(part, left, limits, catalog, assumptions, knowledge, goals)
+        key = part, tuple(goals), tuple(one.sku for one in left)
+        if key not in known:
+            known[key] = option_table(part, left, limits, catalog, assumptions, knowledge, goals)
+        table = known[key]
         left = [one for one in left if isinstance(table[one.sku], tuple) and table[one.sku]]
         whole.append(table)
     offered = [one for one in catalog.accelerators if not exclusion(one, workload, servers[one.sku], catalog)]
-    return _Tables(whole, part_tables(workload, whole, offered, catalog, assumptions, knowledge, goals))
+    shared = part_tables(workload, whole, offered, catalog, assumptions, knowledge, goals, known)
+    return _Tables(whole, shared)
 
 
 def _search(
@@ -334,11 +343,12 @@ def _cheapest(
     catalog: CatalogSnapshot,
     assumptions: Assumptions,
     knowledge: Knowledge,
+    known: Known,
 ) -> Decimal | None:
     """Price of the cheapest system, by the search alone; None when there is none."""
     servers = servers_for(catalog)
     goals = (1.0,)
-    tables = _tables(workload, catalog, assumptions, knowledge, servers, goals)
+    tables = _tables(workload, catalog, assumptions, knowledge, servers, goals, known)
     found, _refusals = _search(workload, catalog, assumptions, tables, servers, goals)
     return min((draft.price_eur for draft in best_backed(found)), default=None)
 

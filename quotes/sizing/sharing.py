@@ -4,7 +4,7 @@ A service may have a part of an accelerator when one part carries all of it (and
 shares with a service at the same time.
 """
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Hashable, Mapping, Sequence
 
 from catalog.quantity import Message, noop
 from catalog.specs import AcceleratorSpec, CatalogSnapshot
@@ -15,6 +15,9 @@ from quotes.sizing.loads import OptionTable, option_table
 from quotes.sizing.portions import PartSpec, as_part, part_of, portions_of
 from quotes.sizing.results import LoadOption, Placed, Refusal
 from quotes.sizing.trace import Finding, Severity
+
+type Known = dict[Hashable, OptionTable]
+"""Tables by what they depend on, within one catalog, one set of assumptions and what is measured."""
 
 # ── every service on every part ─────────────────────────────────────────────────────────────────────────────────
 
@@ -27,11 +30,12 @@ def part_tables(
     assumptions: Assumptions,
     knowledge: Knowledge,
     goals: Sequence[float],
+    of_before: Known | None = None,
 ) -> list[OptionTable]:
     """For each service, by SKU: the parts of one accelerator that carry it, smallest first, or why none does.
 
     Empty for fewer than two services. Of `accelerators`, those are left out that cannot carry some load at all, or of
-    which one board carries all without sharing.
+    which one board carries all without sharing. `of_before` keeps tables for the next call, and `tables` among them.
     """
     if len(workload.services) < 2:
         return []
@@ -43,10 +47,14 @@ def part_tables(
             known[accelerator.sku] = divided(accelerator, assumptions)
         return known[accelerator.sku]
 
-    return [
-        part_table(service, table, able, parts_of, catalog, assumptions, knowledge, goals)
-        for service, table in zip(workload.services, tables, strict=False)
-    ]
+    kept = {} if of_before is None else of_before
+    found: list[OptionTable] = []
+    for service, table in zip(workload.services, tables, strict=False):
+        key = "parts", id(table), service, tuple(goals), tuple(able)
+        if key not in kept:
+            kept[key] = part_table(service, table, able, parts_of, catalog, assumptions, knowledge, goals)
+        found.append(kept[key])
+    return found
 
 
 def _fewest(sku: str, tables: Sequence[OptionTable]) -> int:

@@ -10,6 +10,7 @@ from catalog.quantity import Message
 from catalog.specs import Availability, ServerStatus
 from configurator.workload import LoadProfile, Placement, Site, SiteKind, Workload
 from quotes.sizing.candidates import (
+    COMBINATIONS_MAX,
     Draft,
     accelerators_needed,
     beaten,
@@ -166,6 +167,25 @@ def test_accelerators_on_boards_are_compared_by_board() -> None:
     found = combinations([{sku: (narrow, wide)}], sku, (1.0,), serve(), board=8)
     assert found == [(narrow,)]
     assert len(combinations([{sku: (narrow, wide)}], sku, (1.0,), serve())) == 2
+
+
+def test_many_loads_end_in_few_combinations_among_them_the_smallest_for_each_target() -> None:
+    """Fifteen services in two sizes could be combined in 32,768 ways."""
+    sku = named(H100).sku
+    tables = [
+        {
+            sku: tuple(
+                option(serving(H100, gpus, name=f"s{number}"), capacity_factor=gpus * (1 + number / 20) / 2)
+                for gpus in (2, 2 + 3**number)
+            )
+        }
+        for number in range(15)
+    ]
+    found = combinations(tables, sku, (1.0, 1.02), serve())
+    needed = [accelerators_needed(loads, serve()) for loads in found]
+    assert 1 < len(found) <= COMBINATIONS_MAX + 2
+    assert min(needed) == 2 * 15
+    assert min(count for loads, count in zip(found, needed, strict=True) if headroom(loads) >= 1.02) == 30 + 1
 
 
 # ── accelerators that come along with whole servers ─────────────────────────────────────────────────────────────

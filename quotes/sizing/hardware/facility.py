@@ -372,7 +372,7 @@ class _Bin:
         ):
             return False
         boxes, draw = [*self.boxes, box], Draw(watts, max(self.cord_w, box.cord_w))
-        pairs = feed_pairs(boxes, limits, draw=draw)
+        pairs = feed_pairs(boxes, limits, self.pairs + 1, draw)
         if pairs > self.pairs:
             return False
         # a pump or door has a plug of its own
