@@ -59,23 +59,28 @@ def _seats(chosen: SizedSystem, workload: Workload, shape: Shape) -> Sequence[Se
 
 
 def rows(placement: Sequence[Placed]) -> Iterator[Row]:
-    """Servers in a row that hold the same are one row per load."""
+    """Servers in a row that hold the same are one row per load, and so are accelerators in a row with one replica."""
     servers = [list(group) for _number, group in groupby(placement, key=lambda row: row.server)]
     for _alike, group in groupby(servers, key=lambda held: [_signature(row) for row in held]):
-        alike = list(group)
-        for place in zip(*alike, strict=True):
-            yield _row(place)
+        held = list(zip(*group, strict=True))
+        for _same, run in groupby(enumerate(held), key=lambda item: _run_of(item[0], item[1][0])):
+            yield _row([place for _index, places in run for place in places])
 
 
 def _signature(row: Placed) -> Placed:
     return row.model_copy(update={"server": 1, "replica": 1})
 
 
+def _run_of(index: int, place: Placed) -> Placed:
+    """Alike for places that follow each other on the accelerators of a server."""
+    return place.model_copy(update={"first": place.first - index * place.accelerators})
+
+
 def _row(places: Sequence[Placed]) -> Row:
-    first = places[0]
+    first, last = places[0], max(places, key=lambda place: place.first)
     return Row(
         server=_span([place.server for place in places]),
-        accelerator=_span([first.first, first.first + first.accelerators - 1]),
+        accelerator=_span([first.first, last.first + last.accelerators - 1]),
         work=load_title(first.load),
         replica=_span([place.replica for place in places]),
         part=_part(first),

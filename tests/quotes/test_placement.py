@@ -46,6 +46,13 @@ def test_servers_alike_are_one_row() -> None:
     assert (last.server, last.memory) == ("17", "unknown")
 
 
+def test_accelerators_in_a_row_that_do_one_job_are_one_row() -> None:
+    job = [Placed(server=1, first=first, accelerators=1, load="train", replica=1) for first in (2, 3, 4, 7)]
+    services = [Placed(server=1, first=one, accelerators=1, load="chat", replica=one) for one in (5, 6)]
+    table = [(row.accelerator, row.replica) for row in rows([*job, *services])]
+    assert table == [("2–4", "1"), ("7", "1"), ("5", "5"), ("6", "6")]
+
+
 def test_the_drawing_follows_the_table() -> None:
     system = shared("H100 NVL 94GB")
     page = placement_page(system, WORKLOADS["smallest"], ENGLISH)

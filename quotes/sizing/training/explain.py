@@ -240,7 +240,7 @@ def _time_figures(plan: Plan, option: LoadOption, assumptions: Assumptions) -> t
     hours = Figure(
         key="training.run_hours",
         label=Message.of(noop("Duration of one run")),
-        value=Quantity(value=run.value, unit="hours", digits=3),
+        value=Quantity(value=run.value, unit="hours", digits=2),
         low=run.low,
         high=run.high,
         formula=noop("tokens / (GPUs × tokens/s per GPU × goodput) + start"),
