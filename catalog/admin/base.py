@@ -18,10 +18,10 @@ from django.utils.html import format_html, format_html_join
 from django.utils.text import capfirst
 from django.utils.translation import get_language, gettext_lazy
 from django.utils.translation import gettext as _
-from simple_history.admin import SimpleHistoryAdmin
 
 from catalog.admin.changes import ChangesInWords
 from catalog.admin.filters import FiguresFilter, PriceStateFilter, holding_now
+from catalog.admin.newest import NewestOnly
 from catalog.completeness import missing
 from catalog.models import Price
 from catalog.models.fields import TicksFormField
@@ -64,8 +64,8 @@ def warning(text: str) -> str:
     return format_html('<span class="catalog-warning">⚠ {}</span>', text)
 
 
-class CatalogAdmin(SimpleHistoryAdmin):
-    """A table with a history that anybody can read."""
+class CatalogAdmin(NewestOnly):
+    """A table with a history that anybody can read; nobody undoes unseen what a colleague saved."""
 
     object_history_template = "catalog/admin/history.html"
     object_history_list_template = "catalog/admin/history_list.html"

@@ -1,6 +1,7 @@
 """Quotes for sales: find one, change a draft, issue it, and see what happened to it."""
 
-from collections.abc import Iterable, Sequence
+import json
+from collections.abc import Iterable, Iterator, Sequence
 from decimal import Decimal
 from http import HTTPStatus
 from typing import Any
@@ -9,7 +10,9 @@ from django import forms
 from django.conf import settings
 from django.contrib import admin, messages
 from django.contrib.admin import ActionLocation
+from django.contrib.admin.models import LogEntry
 from django.contrib.auth.models import User
+from django.contrib.contenttypes.models import ContentType
 from django.core.exceptions import PermissionDenied
 from django.db import models
 from django.http import HttpRequest, HttpResponse, HttpResponseRedirect, JsonResponse
@@ -29,7 +32,7 @@ from configurator import formats
 from quotes import services
 from quotes.admin.filters import CustomerFilter, ValueFilter
 from quotes.admin.steps import STEPS
-from quotes.models import EventKind, Quote, QuoteLine, QuoteStatus
+from quotes.models import EventKind, Quote, QuoteEvent, QuoteLine, QuoteStatus
 from quotes.pricing.lines import line_net
 from quotes.services.drafting import together
 from quotes.views import costs_response, pdf_response, xlsx_response
@@ -50,9 +53,19 @@ class LineForm(forms.ModelForm):
             field.widget.attrs["aria-label"] = field.label
 
 
+class LineFormSet(forms.BaseInlineFormSet):
+    """Shows a posted row for each line that was posted, also when a colleague deleted the line in the meantime."""
+
+    def get_queryset(self) -> Any:
+        if self.is_bound and "forms" in self.__dict__:
+            return [form.instance for form in self.initial_forms]
+        return super().get_queryset()
+
+
 class LineInline(admin.TabularInline):
     model = QuoteLine
     form = LineForm
+    formset = LineFormSet
     extra = 0
     readonly_fields = ("net",)
     formfield_overrides = {models.CharField: {"widget": forms.TextInput({"size": 34})}}
@@ -125,6 +138,26 @@ class QuoteAdmin(CatalogAdmin):
             return quote
         list(Quote.objects.select_for_update().filter(pk=quote.pk).values_list("pk"))
         return super().get_object(request, object_id, from_field)
+
+    def changes_between(self, before: Any, after: Any) -> Iterator[str]:
+        """Also the lines, which the admin noted but the history does not hold, and the steps."""
+        yield from super().changes_between(before, after)
+        since = (before.next_record or after).history_date
+        kind = ContentType.objects.get_for_model(Quote)
+        noted = LogEntry.objects.filter(content_type=kind, object_id=str(before.id), action_time__gte=since)
+        for entry in noted.order_by("pk"):
+            # Of the parts of a note, those about another row than the quote itself say its name.
+            parts = [
+                part for part in json.loads(entry.change_message) for said in part.values() if "name" in said
+            ]
+            if parts:
+                yield LogEntry(change_message=json.dumps(parts)).get_change_message()
+        for event in QuoteEvent.objects.filter(quote_id=before.id, at__gte=since):
+            yield (
+                f"{EventKind(event.kind).label} ({event.by})"
+                if event.by
+                else str(EventKind(event.kind).label)
+            )
 
     def get_fieldsets(self, request: HttpRequest, obj: Quote | None = None) -> list[Any]:
         return [

@@ -199,12 +199,45 @@ def _formset_data(formset: Any) -> dict[str, Any]:
     data = {management.add_prefix(name): management[name].value() for name in management.fields}
     for form in formset.forms:
         data |= {form.add_prefix(name): form[name].value() for name in form.fields}
+        data |= {form.add_initial_prefix(name): form[name].value() for name in form.fields}
         data[form.add_prefix("id")] = form.instance.pk
     return data
 
 
 def _prefix_of(formset: Any, price: Price) -> str:
     return next(form.prefix for form in formset.forms if form.instance.pk == price.pk)
+
+
+def test_a_list_leaves_alone_what_a_colleague_changed_since(
+    catalog: None, saskia: User, client_of: ClientOf
+) -> None:
+    client = client_of(saskia)
+    page = address(Price, "changelist")
+    formset = client.get(page).context["cl"].formset
+    mine, theirs = (form.instance for form in formset.forms[:2])
+    data = {name: value for name, value in _formset_data(formset).items() if value is not None}
+    theirs.amount += 1
+    theirs.save()
+    data[f"{_prefix_of(formset, mine)}-amount"] = "8950.00"
+    assert client.post(page, {**data, "_save": "Save"}).status_code == 302
+    assert Price.objects.get(pk=mine.pk).amount == 8950
+    assert Price.objects.get(pk=theirs.pk).amount == theirs.amount
+
+
+def test_a_form_that_a_colleague_overtook_is_not_stored(
+    catalog: None, saskia: User, ada: User, client_of: ClientOf
+) -> None:
+    client = client_of(saskia)
+    page = address(Accelerator, "change", "l40s")
+    response = client.get(page)
+    data = _form_data(response) | {"_seen": response.context["seen"]}
+    assert f'name="_seen" value="{data["_seen"]}"' in response.content.decode()
+    assert client_of(ada).post(page, data | {"name": "Hers"}).status_code == 302
+    response = client.post(page, data | {"name": "Mine"})
+    (told,) = response.context["adminform"].form.non_field_errors()
+    assert "ada saved it" in told
+    assert "→ Hers" in told
+    assert Accelerator.objects.get(pk="l40s").name == "Hers"
 
 
 def test_a_wrong_price_in_the_list_is_told_and_not_stored(

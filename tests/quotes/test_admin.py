@@ -15,7 +15,7 @@ from quotes import services
 from quotes.admin.steps import STEPS
 from quotes.models import AssumptionOverride, Quote, QuoteStatus, Seller, TermsDocument, VatRate
 from quotes.sizing.assumptions import Assumptions
-from tests.quotes.conftest import CONTACT
+from tests.quotes.conftest import CONTACT, sized
 
 type ClientOf = Callable[[User], Client]
 
@@ -48,8 +48,8 @@ def text_of(response: HttpResponse) -> str:
 
 def filled(response: HttpResponse) -> dict[str, Any]:
     """What a browser would send for the form on a page of the admin, untouched."""
-    data: dict[str, Any] = {}
     context: Any = response.context
+    data: dict[str, Any] = {"_seen": context["seen"]}
     forms = [context["adminform"].form]
     for inline in context["inline_admin_formsets"]:
         forms += [inline.formset.management_form, *inline.formset.forms]
@@ -158,6 +158,49 @@ def test_only_our_own_title_follows_the_language(make_quote, title: str, after: 
     quote.language = "en"
     services.follow_language(quote, "nl")
     assert quote.title == after
+
+
+def test_who_saves_last_is_told_what_a_colleague_changed(
+    sales: Client, client_of: ClientOf, ada: User, make_quote
+) -> None:
+    quote = make_quote()
+    mine = filled(sales.get(form_page(quote)))
+    colleague = client_of(ada)
+    theirs = {"title": "Hers", "lines-0-quantity": "3", "lines-1-DELETE": "on"}
+    assert (
+        colleague.post(form_page(quote), filled(colleague.get(form_page(quote))) | theirs).status_code == 302
+    )
+    last = int(mine["lines-TOTAL_FORMS"]) - 1
+    typed = {"title": "<b>Mine</b>", "lines-0-quantity": "7", f"lines-{last}-text": "My last line"}
+    for _attempt in range(2):  # the second time as stubbornly as the first
+        response = sales.post(form_page(quote), mine | typed)
+        assert response.status_code == 200
+        (told,) = response.context["adminform"].form.non_field_errors()
+        for words in ("ada saved it", "→ Hers", "Changed Quantity for line", "Deleted line", "newer state"):
+            assert words in told
+        shown = text_of(response)
+        assert "&lt;b&gt;Mine&lt;/b&gt;" in shown
+        assert "My last line" in shown
+        assert f'name="_seen" value="{mine["_seen"]}"' in shown
+        quote.refresh_from_db()
+        assert (quote.title, quote.lines.order_by("position")[0].quantity) == ("Hers", 3)
+    newer = filled(sales.get(form_page(quote))) | {"title": "Mine"}
+    assert sales.post(form_page(quote), newer).status_code == 302
+
+
+@pytest.mark.parametrize("step", ["reprice", "issue", "withdraw"])
+def test_a_step_of_a_colleague_overtakes_a_form_too(
+    sales: Client, client_of: ClientOf, ada: User, make_quote, step: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    quote = make_quote()
+    monkeypatch.setattr("quotes.services.drafting.proposal_for", lambda workload: sized("municipality"))
+    data = filled(sales.get(form_page(quote)))
+    assert client_of(ada).post(step_page(quote, step)).status_code == 302
+    response = sales.post(form_page(quote), data | {"title": "Mine", "internal_note": "Called"})
+    assert response.status_code == 200
+    (told,) = response.context["adminform"].form.non_field_errors()
+    assert "ada saved it" in told
+    assert Quote.objects.get(pk=quote.pk).internal_note == ""
 
 
 def test_sales_adds_a_line(sales: Client, make_quote) -> None:
