@@ -8,6 +8,7 @@ from html.parser import HTMLParser
 from pathlib import Path
 
 import pytest
+from django.core.management import get_commands
 
 ROOT = Path(__file__).resolve().parent.parent
 APPS = ("catalog", "configurator", "quotes")
@@ -205,3 +206,17 @@ def test_templates_hold_no_untranslated_text(path: Path) -> None:
     words = _Words()
     words.feed(re.sub(r"{%.*?%}|{{.*?}}|{#.*?#}", "", text, flags=re.S))
     assert not words.found, f"{as_id(path)}: {words.found}"
+
+
+@pytest.mark.parametrize("path", [*ROOT.glob("docs/**/*.md"), ROOT / "CONTRIBUTING.md"], ids=as_id)
+def test_docs_name_modules_and_commands_that_exist(path: Path) -> None:
+    said = re.findall(r"`([^`\n]+)`", path.read_text())
+    elsewhere = (module for folder in ("scripts", "tests") for module in (ROOT / folder).rglob("*.py"))
+    own = [as_id(module) for module in (*own_modules(), *elsewhere)]
+    modules = {word for word in said if re.fullmatch(r"[\w/]+\.py", word) and "/" in word}
+    missing = {word for word in modules if not any(f"/{one}".endswith(f"/{word}") for one in own)}
+    targets = set(re.findall(r"^([\w-]+):", (ROOT / "Makefile").read_text(), re.M))
+    for word in said:
+        missing |= set(re.findall(r"^make ([\w-]+)", word)) - targets
+        missing |= set(re.findall(r"manage\.py (\w+)", word)) - set(get_commands())
+    assert not missing
