@@ -36,6 +36,11 @@ class Provenance(Frozen):
     weaker_source: str = ""
     weaker_confidence: Confidence | None = None
 
+    def to_confirm(self, field: str) -> bool:
+        """Whether the figure in `field` is an estimate, or rests on no document of the maker that anybody quoted."""
+        weaker = self.weaker_confidence if field in self.weaker_fields else None
+        return field in self.estimated_fields or (weaker or self.confidence) is Confidence.RECHECK
+
 
 class Item(Frozen):
     """Anything with a row in the catalog. `sku` is unique over all kinds and is what a bill of materials names."""

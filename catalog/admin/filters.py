@@ -37,12 +37,18 @@ class FiguresFilter(admin.SimpleListFilter):
     parameter_name = "figures"
 
     def lookups(self, request: HttpRequest, model_admin: Any) -> list[tuple[str, str]]:
-        return [("missing", _("a figure is missing")), ("complete", _("complete"))]
+        return [
+            ("missing", _("a figure is missing")),
+            ("estimated", _("a figure is an estimate")),
+            ("complete", _("complete")),
+        ]
 
     def queryset(self, request: HttpRequest, queryset: models.QuerySet[Any]) -> models.QuerySet[Any]:
         incomplete = is_incomplete(queryset.model.kind_key)
         if self.value() == "missing":
             return queryset.filter(incomplete)
+        if self.value() == "estimated":
+            return queryset.exclude(estimated_fields=[])
         return queryset.exclude(incomplete) if self.value() == "complete" else queryset
 
 

@@ -10,6 +10,7 @@ from django.db import transaction
 from django.utils import timezone
 from django.utils.translation import gettext as _
 
+from catalog.models import Article
 from configurator.formats import money
 from quotes.models import EventKind, NumberSequence, Paper, Quote, QuoteLine, QuoteStatus
 from quotes.models.quote import LINK_AFTER_ACCEPTANCE, LINK_AFTER_VALIDITY, new_link_expiry, new_token
@@ -60,7 +61,17 @@ def _obstacles(quote: Quote, moment: datetime) -> Iterator[str]:
         yield _("A quote needs at least one line.")
     if quote.offer_mode == OfferMode.FIRM and any(line.demonstration for line in lines):
         yield _("Demonstration prices are no offer. Set real prices, or make the offer without obligation.")
+    yield from _retired(lines)
     yield from _vat_obstacles(quote, lines, timezone.localdate(moment))
+
+
+def _retired(lines: list[QuoteLine]) -> Iterator[str]:
+    """Articles that the catalog no longer offers; a line of one's own words has no SKU."""
+    for article in Article.objects.filter(sku__in={line.sku for line in lines}, active=False):
+        yield _("%(article)s is no longer offered (%(reason)s). Replace the line or take it out.") % {
+            "article": article.name,
+            "reason": article.inactive_reason.rstrip(".") or "–",
+        }
 
 
 def _vat_obstacles(quote: Quote, lines: list[QuoteLine], on: date) -> Iterator[str]:

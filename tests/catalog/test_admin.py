@@ -369,6 +369,8 @@ def test_missing_figures_are_found(catalog: None, saskia: User, client_of: Clien
     missing = shown(client.get(address(Accelerator, "changelist") + "?figures=missing"))
     assert "tpu-v6e" in missing
     assert "l40s" not in missing
+    estimated = shown(client.get(address(Accelerator, "changelist") + "?figures=estimated"))
+    assert ("instinct-mi325x" in estimated, "l40s" in estimated) == (True, False)
     Accelerator.objects.filter(pk="l40s").update(power_w=None)
     response = client.get(address(Accelerator, "changelist") + "?figures=missing&q=l40s")
     assert shown(response) == {"l40s"}

@@ -57,6 +57,8 @@ def node_findings(
             )
         )
 
+    if plan.accelerator:
+        _accelerator_findings(plan.accelerator, note)
     if plan.estimated:
         note(Severity.INFO, noop("The power of {server} rests partly on planning estimates."))
     if server.status is ServerStatus.COMPLETE_SYSTEM:
@@ -68,6 +70,29 @@ def node_findings(
     if server.weight_kg is None:
         note(Severity.WARNING, noop("The weight of {server} is not known: have the floor load checked."))
     return found
+
+
+def _accelerator_findings(accelerator: AcceleratorSpec, note: Note) -> None:
+    """What decides fit and speed and nobody confirmed yet."""
+    remedy = noop("Have this confirmed by the maker before you order.")
+    if accelerator.memory_mib and "memory_mib" in accelerator.provenance.estimated_fields:
+        note(
+            Severity.INFO,
+            noop(
+                "How much of its memory {accelerator} leaves to software is estimated from related cards: {memory}."
+            ),
+            remedy,
+            accelerator=accelerator.name,
+            memory=Quantity(value=accelerator.memory_mib / 1024, unit="GiB", digits=3),
+        )
+    speeds = ("memory_bandwidth_gb_s", "bf16_tflops", "fp8_tflops", "fp4_tflops")
+    if any(getattr(accelerator, name) and accelerator.provenance.to_confirm(name) for name in speeds):
+        note(
+            Severity.INFO,
+            noop("The speed figures of {accelerator} do not all come from a document of the maker."),
+            remedy,
+            accelerator=accelerator.name,
+        )
 
 
 def _supply_findings(plan: NodePlan, note: Note) -> None:

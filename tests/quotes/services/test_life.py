@@ -11,6 +11,7 @@ import pytest
 from django.contrib.auth.models import User
 from django.utils import timezone
 
+from catalog.models import Rack
 from quotes import services
 from quotes.document_data import IssuedDocument
 from quotes.models import NumberSequence, Paper, Quote, QuoteStatus, Seller, TermsDocument
@@ -97,11 +98,18 @@ def no_iban(quote: Quote) -> None:
     Seller.objects.update(iban="")
 
 
+def retired_article(quote: Quote) -> None:
+    sku = quote.lines.exclude(sku="").order_by("pk")[0].sku
+    reason = {"active": False, "inactive_reason": "Out of production."}
+    Rack.objects.create(sku=sku, vendor="Maker", name="Old part", source="-", rack_units=42, **reason)
+
+
 OBSTACLES: list[tuple[dict[str, Any], Callable[[Quote], None] | None, str]] = [
     ({}, None, ""),
     ({}, no_iban, "First complete the seller's details: IBAN."),
     ({}, no_terms, "There are no terms and conditions in this language yet."),
     ({}, no_lines, "A quote needs at least one line."),
+    ({}, retired_article, "Old part is no longer offered (Out of production). Replace the line"),
     ({}, only_options, "A quote needs at least one line."),
     ({"street": "", "city": ""}, None, "First complete the customer's details: street and number, city."),
     ({"valid_until": date(2020, 1, 1)}, None, "The validity lies in the past."),
