@@ -225,11 +225,17 @@ class Sheets:
     # ── months ──────────────────────────────────────────────────────────────────────────────────────────────────
 
     def _fill_months(self) -> None:
-        """Cumulative by month; months beyond the years of the inputs stay empty."""
+        """Cumulative by month, less the residual value in the last; months beyond the years stay empty."""
         sheet, at = self.months, self.at
+        residual = f"{at['purchase']}*{at['residual_pct']}/100"
         text(sheet, 1, 1, _("Cumulative cost")).font = HEAD
         columns: list[tuple[str, Callable[[int], str]]] = [
-            (_("Own system"), lambda row: f"{at['purchase']}+{at['own.month']}*A{row}"),
+            (
+                _("Own system"),
+                lambda row: (
+                    f"{at['purchase']}+{at['own.month']}*A{row}-IF(A{row}={at['years']}*12,{residual},0)"
+                ),
+            ),
         ]
         if "on_demand" in at:
             columns.append((_("Rented"), lambda row: f"{at['on_demand.once_eur']}+{at['on_demand']}*A{row}"))

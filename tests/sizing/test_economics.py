@@ -3,6 +3,7 @@
 from datetime import timedelta
 from decimal import Decimal
 from itertools import pairwise
+from math import floor
 
 import pytest
 from hypothesis import given
@@ -213,6 +214,18 @@ def test_totals_add_up_to_the_cent(price: Decimal, watts: float, years: int, ren
     assert found.total_eur == found.purchase_eur + years * sum(found.yearly_eur.values()) - found.residual_eur
     assert len(found.curve.months) == len(found.curve.own_eur) == len(found.curve.cloud_eur) == years * 12 + 1
     assert found.curve.own_eur[0] == pytest.approx(float(price))
+    assert found.curve.own_eur[-1] == pytest.approx(
+        float(found.total_eur), abs=0.5
+    )  # as the table, to the euro
+    if (
+        even := found.break_even_month
+    ) is not None and even < years * 12:  # the lines cross where the words say
+        own, cloud = found.curve.own_eur, found.curve.cloud_eur
+        assert own[floor(even)] + 0.01 >= cloud[floor(even)]
+        assert own[floor(even) + 1] <= cloud[floor(even) + 1] + 0.01
+    else:
+        before_the_end = zip(found.curve.own_eur[:-1], found.curve.cloud_eur[:-1], strict=True)
+        assert all(own + 0.01 >= cloud for own, cloud in before_the_end)
     assert found.cloud_total_eur == pytest.approx(Decimal(found.curve.cloud_eur[-1]), abs=Decimal("0.01"))
 
 

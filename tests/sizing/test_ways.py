@@ -120,7 +120,7 @@ def test_leases_cost_their_payments_and_the_running_cost_but_no_capital() -> Non
         abs=Decimal("0.02"),
     )
     assert len(found.curve.lease_eur) == len(found.curve.own_eur)
-    assert found.curve.lease_eur[-1] == pytest.approx(float(financial.total_eur + found.residual_eur), abs=1)
+    assert found.curve.lease_eur[-1] == pytest.approx(float(financial.total_eur), abs=1)
 
 
 # ── reserving and spot ──────────────────────────────────────────────────────────────────────────────────────────

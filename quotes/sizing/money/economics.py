@@ -9,8 +9,6 @@ from datetime import date
 from decimal import Decimal
 from math import ceil
 
-import numpy as np
-
 from catalog.quantity import Message, Quantity, noop
 from catalog.specs import CatalogSnapshot, CloudOffer
 from configurator.workload import Workload
@@ -45,7 +43,7 @@ def economics(
     yearly = yearly_costs(candidate, workload, assumptions)
     own_month = sum(yearly.values()) / 12
     residual = float(purchase_eur) * assumptions.residual_pct / 100
-    months = np.arange(years * 12 + 1)
+    months = range(years * 12 + 1)
     rent = None
     findings: tuple[Finding, ...] = ()
     plans: tuple[RentPlan, ...] = ()
@@ -91,15 +89,24 @@ def economics(
         rents=plans,
         tokens=tokens,
         curve=CostYears(
-            months=tuple(int(month) for month in months),
-            own_eur=tuple(float(value) for value in float(purchase_eur) + own_month * months),
-            cloud_eur=tuple(rent.total_eur(float(month)) for month in months) if rent else (),
-            lease_eur=lease_curve(leased, running_month, limit),
+            months=tuple(months),
+            own_eur=_own_curve(float(purchase_eur), own_month, residual, limit),
+            cloud_eur=tuple(rent.total_eur(month) for month in months) if rent else (),
+            lease_eur=lease_curve(leased, running_month, residual, limit),
         ),
         figures=figures(candidate, workload, assumptions, yearly, rent, even, split)
         + tuple(figures_of_ways(float(purchase_eur), limit, leased, plans, tokens, assumptions)),
         findings=findings,
     )
+
+
+def _own_curve(
+    purchase_eur: float, own_eur_month: float, residual_eur: float, limit: int
+) -> tuple[float, ...]:
+    """Cumulative by month; the residual value comes off in the last one, so that it ends in the total."""
+    paid = [purchase_eur + own_eur_month * month for month in range(limit + 1)]
+    paid[-1] -= residual_eur
+    return tuple(paid)
 
 
 def _within(month: float | None, limit: float) -> float | None:

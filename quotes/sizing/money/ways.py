@@ -49,13 +49,19 @@ def leases(
     return tuple(made)
 
 
-def lease_curve(known: Sequence[Leased], running_eur_month: float, months: int) -> tuple[float, ...]:
-    """Cumulative by month, of the cheapest lease whose rate is known; its last payment falls in the last month."""
+def lease_curve(
+    known: Sequence[Leased], running_eur_month: float, residual_eur: float, months: int
+) -> tuple[float, ...]:
+    """Cumulative by month, of the cheapest lease whose rate is known.
+
+    In the last month falls its last payment, and the residual value of what is yours by then comes off.
+    """
     if not known:
         return ()
-    lease = min(known, key=lambda one: one.monthly_eur * months + one.final_eur)
+    owned = {lease.kind: residual_eur if lease.kind == "financial" else 0 for lease in known}
+    lease = min(known, key=lambda one: one.monthly_eur * months + one.final_eur - owned[one.kind])
     paid = [(lease.monthly_eur + running_eur_month) * month for month in range(months + 1)]
-    paid[-1] += lease.final_eur
+    paid[-1] += lease.final_eur - owned[lease.kind]
     return tuple(paid)
 
 

@@ -10,7 +10,7 @@ from quotes.sizing.trace import Figure, Finding
 
 
 class CostYears(Frozen):
-    """Euro without VAT, one entry per month from month 0 (purchase); cumulative."""
+    """Euro without VAT, one entry per month from month 0 (purchase); cumulative, the residual value off at the end."""
 
     months: tuple[int, ...]
     own_eur: tuple[float, ...]
@@ -117,3 +117,8 @@ class Economics(Frozen):
     curve: CostYears
     figures: tuple[Figure, ...] = ()
     findings: tuple[Finding, ...] = ()
+
+    @property
+    def ends_in_total(self) -> bool:
+        """Whether the residual value is off the end of the curve; in the first issued quotes it was not."""
+        return abs(self.curve.own_eur[-1] - float(self.total_eur)) < 1
