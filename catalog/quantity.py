@@ -65,9 +65,13 @@ class ArticleName(Frozen):
 
 
 class Message(Frozen):
-    """A translatable sentence: an English template marked with `noop`, and what fills its named placeholders."""
+    """A translatable sentence: an English template marked with `noop`, and what fills its named placeholders.
+
+    `text_nl` is the Dutch template as it was when the sentence was frozen with a quote; empty: look it up.
+    """
 
     text: str
+    text_nl: str = ""
     params: Mapping[str, "Quantity | Span | Money | Message | ArticleName | int | str"] = Field(
         default_factory=dict
     )

@@ -253,6 +253,13 @@ def _filled(name: str, value: Any) -> str:
     return load_title(value) if name == "load" and isinstance(value, str) else say(value)
 
 
+def _template(message: Message) -> str:
+    """What a quote froze is told in the words of that day, also when the sentence was reworded since."""
+    if message.text_nl and locale().language == "nl":
+        return message.text_nl
+    return gettext(message.text) if message.text else ""
+
+
 def say(message: Any) -> str:
     """A domain value in the reader's language.
 
@@ -262,7 +269,7 @@ def say(message: Any) -> str:
     match message:
         case Message():
             filled = {name: _filled(name, value) for name, value in message.params.items()}
-            return (gettext(message.text) if message.text else "").format(**filled)
+            return _template(message).format(**filled)
         case Quantity():
             return quantity(message)
         case Span():

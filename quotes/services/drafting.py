@@ -21,7 +21,7 @@ from quotes.pricing.money import cents
 from quotes.pricing.vat import mode_for
 from quotes.proposal import Proposal
 from quotes.services.events import record
-from quotes.services.frozen import thawed
+from quotes.services.frozen import frozen, thawed
 from quotes.services.notices import Notice, tell_customer, tell_seller
 from quotes.services.proposals import proposal_for, today
 from quotes.services.refused import Refused, TooMany
@@ -57,7 +57,7 @@ def create_quote(
     if draft:
         # One request of a plan at a time, so that the second half of a double click finds what the first half made.
         list(Draft.objects.select_for_update().filter(pk=draft.pk))
-    frozen = proposal.model_dump(mode="json")
+    kept = frozen(proposal)
     same = Quote.objects.filter(
         draft=draft,
         tier=tier.value,
@@ -65,7 +65,7 @@ def create_quote(
         created_at__gt=moment - SAME_REQUEST,
         **contact,
     )
-    if draft and (again := next((quote for quote in same if quote.proposal == frozen), None)):
+    if draft and (again := next((quote for quote in same if quote.proposal == kept), None)):
         return again
     _refuse_too_many(draft, contact.get("email", ""), moment)
     quote = Quote(
@@ -73,7 +73,7 @@ def create_quote(
         title=proposal.sizing.workload.title or _no_title(language),
         draft=draft,
         tier=tier.value,
-        proposal=frozen,
+        proposal=kept,
         consented_at=moment,
         valid_until=timezone.localdate(moment) + timedelta(days=current_seller().validity_days),
         **contact,
@@ -173,20 +173,18 @@ def together(first_pct: Decimal, second_pct: Decimal) -> Decimal:
 
 def _reasons(quote: Quote) -> dict[tuple[str, str], Message]:
     """Why each article is on the bill: the sizing said so, and its words are kept in the frozen proposal."""
-    frozen = quote.proposal["prices"].get(quote.tier, {"lines": ()})
+    then = quote.proposal["prices"].get(quote.tier, {"lines": ()})
     return {
         (line["sku"], line["group"]): Message.model_validate(line["reason"])
-        for line in frozen["lines"]
+        for line in then["lines"]
         if line["reason"]
     }
 
 
 def _stated(quote: Quote) -> dict[tuple[str, int | None], str | None]:
     """On which day the supplier gave the lead time of an article; sales may have changed the weeks since."""
-    frozen = quote.proposal["prices"].get(quote.tier, {"lines": ()})
-    return {
-        (line["sku"], line["lead_time_weeks"]): line.get("lead_time_stated_on") for line in frozen["lines"]
-    }
+    then = quote.proposal["prices"].get(quote.tier, {"lines": ()})
+    return {(line["sku"], line["lead_time_weeks"]): line.get("lead_time_stated_on") for line in then["lines"]}
 
 
 def follow_language(quote: Quote, before: str) -> list[QuoteLine]:
@@ -212,11 +210,11 @@ def follow_language(quote: Quote, before: str) -> list[QuoteLine]:
 
 def _names(quote: Quote) -> dict[str, dict[str, str]]:
     """What we call each article, by SKU and language: as the proposal froze it, else as the catalog has it today."""
-    frozen = quote.proposal["prices"].get(quote.tier, {"lines": ()})
+    then = quote.proposal["prices"].get(quote.tier, {"lines": ()})
     pairs = list(
         Article.objects.filter(sku__in=quote.lines.values("sku")).values_list("sku", "name", "name_nl")
     )
-    pairs += [(line["sku"], line["name"], line.get("name_nl", "")) for line in frozen["lines"]]
+    pairs += [(line["sku"], line["name"], line.get("name_nl", "")) for line in then["lines"]]
     return {sku: {"en": name, "nl": name_nl or name} for sku, name, name_nl in pairs}
 
 
@@ -263,7 +261,7 @@ def reprice(quote: Quote, by: AbstractBaseUser) -> int:
     for position, row in enumerate(added, len(fresh) + 1):
         row.position = position
         row.save(update_fields=["position"])
-    quote.proposal = proposal.model_dump(mode="json")
+    quote.proposal = frozen(proposal)
     quote.save()
     refresh_total(quote)
     changed = _differing([row for row in rows if row not in added], fresh)

@@ -17,6 +17,7 @@ from quotes.models.quote import LINK_AFTER_ACCEPTANCE, LINK_AFTER_VALIDITY, new_
 from quotes.pricing.money import OfferMode, VatMode
 from quotes.pricing.vat import allows, is_vat_id
 from quotes.services.events import record
+from quotes.services.frozen import frozen
 from quotes.services.notices import Notice, tell_customer, tell_seller
 from quotes.services.paper import fingerprint, keep_paper, make_document, terms_for_issue
 from quotes.services.proposals import today, vat_rate
@@ -118,7 +119,7 @@ def issue(quote: Quote, by: AbstractBaseUser, *, now: datetime | None = None) ->
     quote.issued_by_id = by.pk
     document = make_document(quote, number=quote.number, issued_at=moment, terms=quote.terms)
     quote.net_eur = document.net_eur
-    quote.issued_copy = document.model_dump(mode="json")
+    quote.issued_copy = frozen(document)
     quote.issued_sha256 = fingerprint(quote.issued_copy)
     quote.link_expires_on = max(quote.link_expires_on, quote.valid_until + LINK_AFTER_VALIDITY)
     quote.status = QuoteStatus.ISSUED

@@ -2,14 +2,21 @@
 
 import gzip
 import json
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 import pytest
+from django.contrib.auth.models import User
 from django.db.models import QuerySet
 from django.test import Client
 from django.urls import reverse
+from django.utils import translation
+from django.utils.translation import gettext
+from pydantic import BaseModel
 
+from catalog.quantity import Message
+from configurator.formats import say
 from quotes import services
 from quotes.document_data import IssuedDocument
 from quotes.models import Quote
@@ -50,6 +57,38 @@ def need_a_field(proposal: dict[str, Any]) -> None:
     """The earlier version lacked a field that this one needs."""
     for system in proposal["sizing"]["systems"]:
         del system["answer"]
+
+
+def messages_in(value: Any) -> Iterator[Message]:
+    if isinstance(value, Message):
+        yield value
+    elif isinstance(value, BaseModel):
+        for _name, part in value:
+            yield from messages_in(part)
+    elif isinstance(value, dict | list | tuple):
+        for part in value.values() if isinstance(value, dict) else value:
+            yield from messages_in(part)
+
+
+@pytest.mark.parametrize("status", ["draft", "issued"])
+def test_sentences_that_were_reworded_since_stay_dutch(
+    make_quote, ada: User, status: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Neither an issued quote nor a draft, nor a revision of it, turns to English when the site words things anew."""
+    quote = make_quote(status)
+    with translation.override("nl"):
+        before = [say(message) for message in messages_in(services.document_of(quote))]
+        monkeypatch.setattr(
+            "configurator.formats.gettext", lambda text: text if "{" in text else gettext(text)
+        )
+        assert len(before) > 100
+        assert [say(message) for message in messages_in(services.document_of(quote))] == before
+        if status == "issued":
+            again = services.issue(services.new_revision(quote, ada), ada)
+            assert [say(message) for message in messages_in(services.document_of(again))] == before
+    with translation.override("en"):
+        first = next(messages_in(services.document_of(quote)))
+        assert say(first) == say(first.model_copy(update={"text_nl": ""}))
 
 
 def test_what_was_dropped_since_is_left_out(make_quote) -> None:
