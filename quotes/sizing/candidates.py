@@ -2,9 +2,10 @@
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence, Set
 from decimal import Decimal
+from functools import partial
 from itertools import product
 from math import ceil, prod
-from typing import NamedTuple, Protocol
+from typing import NamedTuple
 
 from catalog.quantity import Message, Quantity, noop
 from catalog.specs import (
@@ -29,7 +30,7 @@ from quotes.sizing.hardware.placing import (
 )
 from quotes.sizing.hardware.site import stands_at
 from quotes.sizing.loads import STACK_NAMES, OptionTable
-from quotes.sizing.results import Estimate, Kind, LoadOption, Refusal, Stage
+from quotes.sizing.results import Estimate, LoadOption, Refusal
 from quotes.sizing.sharing import shared_loads, widened
 from quotes.sizing.trace import Badge
 
@@ -115,7 +116,7 @@ def exclusion(
 ) -> Refusal | None:
     """Why this accelerator may not take part at all, whatever it can do; None when it may."""
     stack = workload.placement.software_stack
-    refusal = _refusal_of(accelerator)
+    refusal = partial(Refusal.of, accelerator)
     if text := _NOT_SOLD.get(accelerator.availability):
         return refusal("catalog", Message.of(text), kind="sale")
     if accelerator.vendor in workload.placement.vendors_excluded:
@@ -148,40 +149,6 @@ def exclusion(
             "catalog", Message.of(noop("It has no valid price in the catalog today.")), kind="sale"
         )
     return None
-
-
-class _Refuse(Protocol):
-    def __call__(
-        self,
-        stage: Stage,
-        reason: Message,
-        change: Message | None = None,
-        *,
-        kind: Kind | None = None,
-        excess: float | None = None,
-    ) -> Refusal: ...
-
-
-def _refusal_of(accelerator: AcceleratorSpec) -> _Refuse:
-    def refuse(
-        stage: Stage,
-        reason: Message,
-        change: Message | None = None,
-        *,
-        kind: Kind | None = None,
-        excess: float | None = None,
-    ) -> Refusal:
-        return Refusal(
-            subject=accelerator.sku,
-            subject_name=accelerator.name,
-            stage=stage,
-            kind=kind,
-            reason=reason,
-            change=change,
-            excess=excess,
-        )
-
-    return refuse
 
 
 # ── what the loads of a workload add up to on one accelerator ───────────────────────────────────────────────────
@@ -417,7 +384,8 @@ def drafts(
 
 
 def _too_many(accelerator: AcceleratorSpec, needed: int, assumptions: Assumptions) -> Refusal:
-    return _refusal_of(accelerator)(
+    return Refusal.of(
+        accelerator,
         "server",
         Message.of(
             noop(
@@ -438,7 +406,7 @@ def first_refusal(tables: Sequence[OptionTable], accelerator: AcceleratorSpec) -
         if isinstance(answer, Refusal):
             return answer
         if not answer:
-            return _refusal_of(accelerator)("speed", Message.of(noop("No arrangement meets the targets.")))
+            return Refusal.of(accelerator, "speed", Message.of(noop("No arrangement meets the targets.")))
     return None
 
 
@@ -450,7 +418,8 @@ def beaten(accelerator: AcceleratorSpec, best: Draft, winner: Draft) -> Refusal:
         "price": Quantity(value=float(best.price_eur), unit="EUR", digits=3),
     }
     if best.backing < winner.backing:
-        return _refusal_of(accelerator)(
+        return Refusal.of(
+            accelerator,
             "evidence",
             Message.of(
                 noop(
@@ -465,4 +434,4 @@ def beaten(accelerator: AcceleratorSpec, best: Draft, winner: Draft) -> Refusal:
     text = noop("It works: {count} × {name} for about {price}, {percent} more than the cheapest proposal.")
     if excess <= 1:
         text = noop("It works: {count} × {name} for about {price}.")
-    return _refusal_of(accelerator)("dominated", Message.of(text, percent=percent, **facts), excess=excess)
+    return Refusal.of(accelerator, "dominated", Message.of(text, percent=percent, **facts), excess=excess)

@@ -215,7 +215,7 @@ def _nearest(results: Sequence[Draft | Refusal], accelerator: AcceleratorSpec) -
     refused = [result for result in results if isinstance(result, Refusal)]
     if not refused:
         text = Message.of(noop("No server in the catalog carries the needed number."))
-        return Refusal(subject=accelerator.sku, subject_name=accelerator.name, reason=text, stage="server")
+        return Refusal.of(accelerator, "server", text)
     return nearest(refused).model_copy(update={"subject": accelerator.sku, "subject_name": accelerator.name})
 
 

@@ -113,13 +113,18 @@ def _tried(
     """The parts that are large enough for what the service keeps busy; or why it needs no look at them."""
     single = [option for option in wholes if isinstance(option, LoadOption) and option.gpus_per_replica == 1]
     if not single:
-        return _refusal(
-            service, accelerator, Message.of(noop("One replica takes more than one accelerator."))
+        return Refusal.of(
+            accelerator,
+            "speed",
+            Message.of(noop("One replica takes more than one accelerator.")),
+            load=service.name,
         )
     parts = parts_of(accelerator)
     if not parts:
         text = noop("{accelerator} cannot be divided: it has neither MIG nor MPS.")
-        return _refusal(service, accelerator, Message.of(text, accelerator=accelerator.name))
+        return Refusal.of(
+            accelerator, "speed", Message.of(text, accelerator=accelerator.name), load=service.name
+        )
     measured = [option for option in single if option.kind == "rate_serving"]
     busy = min((option.busy_fraction * _working(option) for option in measured), default=0)
     return [part for part in parts if part.rate_fraction >= busy] or _too_busy(service, accelerator)
@@ -130,19 +135,10 @@ def _working(option: LoadOption) -> int:
 
 
 def _too_busy(service: Service, accelerator: AcceleratorSpec) -> Refusal:
-    return _refusal(
-        service,
+    return Refusal.of(
         accelerator,
+        "speed",
         Message.of(noop("It keeps more than a part of an accelerator busy at the peak.")),
-    )
-
-
-def _refusal(service: Service, accelerator: AcceleratorSpec, reason: Message) -> Refusal:
-    return Refusal(
-        subject=accelerator.sku,
-        subject_name=accelerator.name,
-        reason=reason,
-        stage="speed",
         load=service.name,
     )
 

@@ -12,7 +12,7 @@ from configurator.workload import LoadProfile, RateTraining
 from quotes.sizing.assumptions import Assumptions
 from quotes.sizing.rates import needs
 from quotes.sizing.rates.effects import bound_by
-from quotes.sizing.rates.needs import Limit, refusal
+from quotes.sizing.rates.needs import Limit
 from quotes.sizing.rates.offered import RateModel
 from quotes.sizing.rates.options import Options, rate_on
 from quotes.sizing.rates.table import Base, RateTable
@@ -48,7 +48,7 @@ def rate_training_options(
     model = needs.known_model(job)
     if model.train is None or model.training_memory_gb is None:
         text = Message.of(noop("No training of {model} has been measured."), model=model.name)
-        return {a.sku: refusal(a, job.name, "catalog", text, kind="unknown") for a in accelerators}
+        return {a.sku: Refusal.of(a, "catalog", text, load=job.name, kind="unknown") for a in accelerators}
     base = Base.of(model.train, rates.ratios)
     return {
         accelerator.sku: _train(
@@ -69,7 +69,7 @@ def _train(
 ) -> tuple[LoadOption, ...] | Refusal:
     if accelerator.form_factor is FormFactor.EDGE:
         text = noop("A module for using models at the edge, not for training them.")
-        return refusal(accelerator, job.name, "server", Message.of(text))
+        return Refusal.of(accelerator, "server", Message.of(text), load=job.name)
     needed = model.training_memory_gb or 0
     memory = needs.memory_of(needed, accelerator, assumptions)
     if refused := needs.unfit(job, accelerator, memory):
@@ -209,9 +209,8 @@ def _trained(
 
 def _too_late(job: RateTraining, accelerator: AcceleratorSpec, hours: float, most: int) -> Refusal:
     digits = telling_digits(hours, job.deadline_h)
-    return refusal(
+    return Refusal.of(
         accelerator,
-        job.name,
         "speed",
         Message.of(
             noop("Even {count} take {hours} for one run, longer than the {deadline} you allow."),
@@ -223,5 +222,6 @@ def _too_late(job: RateTraining, accelerator: AcceleratorSpec, hours: float, mos
             noop("Possible within {hours}, with fewer epochs, or with smaller images."),
             hours=enough(hours, "hours"),
         ),
+        load=job.name,
         excess=ratio(hours, job.deadline_h),
     )

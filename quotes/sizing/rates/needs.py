@@ -11,7 +11,7 @@ from quotes.sizing.portions import whole_of
 from quotes.sizing.rates.offered import BY_NAME, MODELS, RateModel
 from quotes.sizing.rates.table import RateTable
 from quotes.sizing.refusals import enough, ratio
-from quotes.sizing.results import Estimate, Kind, MemoryBreakdown, Refusal, Stage, Verdict
+from quotes.sizing.results import Estimate, MemoryBreakdown, Refusal, Verdict
 
 BYTES_PER_GIB = 1024**3
 EDGE_DOMAINS = frozenset({Domain.VISION, Domain.DETECTION, Domain.SPEECH, Domain.MEDICAL})
@@ -41,27 +41,6 @@ def known_model(part: RateService | RateTraining) -> RateModel:
     if model is None or model.domain is not part.domain:
         raise NotMeasured(part.model)
     return model
-
-
-def refusal(
-    accelerator: AcceleratorSpec,
-    load: str,
-    stage: Stage,
-    reason: Message,
-    change: Message | None = None,
-    kind: Kind | None = None,
-    excess: float | None = None,
-) -> Refusal:
-    return Refusal(
-        subject=accelerator.sku,
-        subject_name=accelerator.name,
-        reason=reason,
-        change=change,
-        stage=stage,
-        kind=kind,
-        excess=excess,
-        load=load,
-    )
 
 
 def memory_of(
@@ -95,11 +74,10 @@ def unfit(
     """Why this accelerator cannot hold the model at all."""
     if memory is None:
         text = noop("Its memory is not known, or is split over several devices.")
-        return refusal(accelerator, part.name, "catalog", Message.of(text), kind="unknown")
+        return Refusal.of(accelerator, "catalog", Message.of(text), load=part.name, kind="unknown")
     if memory.free_gib < 0:
-        return refusal(
+        return Refusal.of(
             accelerator,
-            part.name,
             "memory",
             Message.of(
                 noop("{model} needs about {needed} of memory; this accelerator has {memory}."),
@@ -108,6 +86,7 @@ def unfit(
                 memory=Quantity(value=memory.total_gib, unit="GiB", digits=3),
             ),
             Message.of(noop("Choose a smaller model, or an accelerator with more memory.")),
+            load=part.name,
             excess=ratio(memory.total_gib - memory.free_gib, memory.total_gib),
         )
     return None
@@ -120,7 +99,7 @@ def out_of_place(
     edge = accelerator.form_factor is FormFactor.EDGE
     if edge and service.domain not in EDGE_DOMAINS:
         text = noop("A small module for cameras and microphones; it is not offered for this kind of work.")
-        return refusal(accelerator, service.name, "server", Message.of(text))
+        return Refusal.of(accelerator, "server", Message.of(text), load=service.name)
     if not service.at_edge or edge:
         return None
     watts = accelerator.power_w
@@ -131,12 +110,12 @@ def out_of_place(
     )
     if small:
         return None
-    return refusal(
+    return Refusal.of(
         accelerator,
-        service.name,
         "server",
         Message.of(noop("You want to compute beside the cameras; it does not fit in an edge box.")),
         Message.of(noop("Possible in a server room, with a network to the cameras.")),
+        load=service.name,
     )
 
 
@@ -152,7 +131,7 @@ def undivided(
     text = noop(
         "It decodes images or video beside the model, which the parts of an accelerator do not divide."
     )
-    return refusal(accelerator, service.name, "server", Message.of(text))
+    return Refusal.of(accelerator, "server", Message.of(text), load=service.name)
 
 
 def decode_limit(

@@ -15,7 +15,7 @@ from quotes.sizing.portions import whole_of
 from quotes.sizing.rates import needs
 from quotes.sizing.rates.devices import device_of
 from quotes.sizing.rates.effects import bound_by
-from quotes.sizing.rates.needs import Limit, refusal
+from quotes.sizing.rates.needs import Limit
 from quotes.sizing.rates.offered import RateModel
 from quotes.sizing.rates.situation import Situation
 from quotes.sizing.rates.table import Base, RateTable
@@ -88,7 +88,7 @@ def _serve(
             count = Quantity(value=ACCELERATORS_MAX, unit="GPUs", digits=1)
             text = Message.of(noop("It would take more than {count}."), count=count)
             off = ratio(working, ACCELERATORS_MAX)
-            return refusal(accelerator, service.name, "speed", text, excess=off)
+            return Refusal.of(accelerator, "speed", text, load=service.name, excess=off)
         if working not in found:
             found[working] = _serving(service, model, accelerator, assumptions, rate, limit, memory, working)
     return tuple(found.values())
@@ -119,11 +119,11 @@ def rate_on(
     device = device_of(accelerator)
     if not device.known:
         text = noop("Its tensor rate or memory bandwidth is not in the catalog.")
-        return refusal(accelerator, load, "catalog", Message.of(text), kind="unknown")
+        return Refusal.of(accelerator, "catalog", Message.of(text), load=load, kind="unknown")
     rate = rates.promised(base, device, with_evidence=with_evidence)
     if rate is None:
         text = noop("No measurement is near enough to promise a rate.")
-        return refusal(accelerator, load, "speed", Message.of(text), kind="unknown")
+        return Refusal.of(accelerator, "speed", Message.of(text), load=load, kind="unknown")
     return needs.scaled(rate, whole_of(accelerator)[1])
 
 
@@ -151,9 +151,8 @@ def _too_slow(
     if isinstance(rate, Refusal) or 1000 / rate.value <= service.latency_ms:
         return None
     digits = telling_digits(1000 / rate.value, service.latency_ms)
-    return refusal(
+    return Refusal.of(
         accelerator,
-        service.name,
         "speed",
         Message.of(
             noop("One item takes about {latency}, more than the {wanted} you asked for."),
@@ -164,6 +163,7 @@ def _too_slow(
             noop("Enough for {latency} per item; or choose a smaller model."),
             latency=enough(1000 / rate.value, "ms", digits),
         ),
+        load=service.name,
         excess=ratio(1000 / rate.value, service.latency_ms),
     )
 

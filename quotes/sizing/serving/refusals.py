@@ -43,10 +43,9 @@ def context_refusal(
 ) -> Refusal:
     """Beyond the positions that the model was trained for."""
     limit = Quantity(value=float(arch.max_context or 0), unit="tokens", digits=7)
-    return Refusal(
-        subject=accelerator.sku,
-        subject_name=accelerator.name,
-        stage="memory",
+    return Refusal.of(
+        accelerator,
+        "memory",
         kind="model",
         load=service.name,
         reason=Message.of(
@@ -62,10 +61,9 @@ def context_refusal(
 
 
 def missing_refusal(accelerator: AcceleratorSpec, service: LanguageService, reason: Message) -> Refusal:
-    return Refusal(
-        subject=accelerator.sku,
-        subject_name=accelerator.name,
-        stage="catalog",
+    return Refusal.of(
+        accelerator,
+        "catalog",
         kind="unknown",
         load=service.name,
         reason=reason,
@@ -73,10 +71,9 @@ def missing_refusal(accelerator: AcceleratorSpec, service: LanguageService, reas
 
 
 def unmeasured_refusal(accelerator: AcceleratorSpec, service: LanguageService) -> Refusal:
-    return Refusal(
-        subject=accelerator.sku,
-        subject_name=accelerator.name,
-        stage="stack",
+    return Refusal.of(
+        accelerator,
+        "stack",
         kind="unknown",
         load=service.name,
         reason=Message.of(
@@ -89,10 +86,9 @@ def unmeasured_refusal(accelerator: AcceleratorSpec, service: LanguageService) -
 
 
 def no_server_refusal(accelerator: AcceleratorSpec, service: LanguageService) -> Refusal:
-    return Refusal(
-        subject=accelerator.sku,
-        subject_name=accelerator.name,
-        stage="server",
+    return Refusal.of(
+        accelerator,
+        "server",
         load=service.name,
         reason=Message.of(noop("The catalog has no complete server that takes it.")),
     )
@@ -140,10 +136,9 @@ def memory_refusal(
             tokens=Quantity(value=service.longest_request_tokens, unit="tokens", digits=7), gpus=gpus, short=short,
         )  # fmt: skip
     total = float(memory.budget.total_gib[best])
-    return Refusal(
-        subject=accelerator.sku,
-        subject_name=accelerator.name,
-        stage="memory",
+    return Refusal.of(
+        accelerator,
+        "memory",
         load=service.name,
         reason=reason,
         change=_memory_change(
@@ -160,10 +155,9 @@ def _other_precision(
     text = noop("It does not compute in {precision}, the precision of this model.")
     if chosen:
         text = noop("It does not compute in {precision}, which you chose.")
-    return Refusal(
-        subject=accelerator.sku,
-        subject_name=accelerator.name,
-        stage="stack",
+    return Refusal.of(
+        accelerator,
+        "stack",
         load=service.name,
         reason=Message.of(text, precision=(service.precision if chosen else arch.native_format).upper()),
         change=Message.of(noop("Possible in another precision.")),
@@ -208,10 +202,9 @@ def _longest(offered: Sequence[int], arch: ModelArchitecture, memory: "Memory", 
 
 def part_refusal(accelerator: AcceleratorSpec, service: LanguageService) -> Refusal:
     """A part of an accelerator is too small; whether the whole would do is another question."""
-    return Refusal(
-        subject=accelerator.sku,
-        subject_name=accelerator.name,
-        stage="memory",
+    return Refusal.of(
+        accelerator,
+        "memory",
         load=service.name,
         reason=Message.of(noop("It does not fit in the memory of a part of an accelerator.")),
     )

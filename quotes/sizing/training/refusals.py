@@ -153,10 +153,7 @@ def _refusal(
     accelerator: AcceleratorSpec, plan: Plan, stage: Stage, reason: Message, change: Message | None = None,
     kind: Kind | None = None, excess: float | None = None,
 ) -> Refusal:  # fmt: skip
-    return Refusal(
-        subject=accelerator.sku, subject_name=accelerator.name, stage=stage, reason=reason, change=change,
-        load=plan.job.name, kind=kind, excess=excess,
-    )  # fmt: skip
+    return Refusal.of(accelerator, stage, reason, change, load=plan.job.name, kind=kind, excess=excess)
 
 
 def _tokens(count: float) -> Quantity:
