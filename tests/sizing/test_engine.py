@@ -49,7 +49,6 @@ CHAT = LanguageService(
     ttft_p95_s=2,
     tokens_s_per_user=20,
 )
-EMPTY = CatalogSnapshot(version="empty", taken_on=DAY, models=seed().models)
 few = settings(max_examples=8)
 
 

@@ -11,7 +11,6 @@ from quotes.sizing.money.hybrid import (
     Load,
     best_split,
     busy_load,
-    critical_fractile,
     hours_busy,
     rented_hours,
     use_curve,
@@ -77,8 +76,9 @@ def test_rented_hours_are_the_sum_over_the_hours(load: Load, replicas: int) -> N
 def test_trying_all_agrees_with_the_critical_fractile(
     load: Load, replicas: int, own: float, rent: float
 ) -> None:
+    """From the load-duration curve: own the n-th replica while it is busy long enough to pay."""
     split = best_split(load, replicas, own, rent, 730)
-    fractile = critical_fractile(load, replicas, own, rent, 730)
+    fractile = int((hours_busy(load, replicas, 730) * rent > own).sum())
     hours = rented_hours(load, replicas, np.array([fractile]), 730)[0]
     assert split.monthly_eur == pytest.approx(fractile * own + hours * rent)
     assert split.monthly_eur == pytest.approx(

@@ -25,7 +25,6 @@ from quotes.sizing.training.memory import STATES, Loss, States
 
 GIB_PER_GB = 1e9 / 2**30
 FUSED = frozenset({"torchtune", "torchtitan", "litgpt"})  # whose optimiser steps in place, in one kernel
-NEAR_THE_WALL = 0.9  # of the card: beyond, the allocator fills what there is and tells nothing
 
 
 def memory_run(row: Row) -> Run:
@@ -71,18 +70,6 @@ def memory_run(row: Row) -> Run:
         measured=number(row["peak_mem_gib_per_gpu"]) or 0.0, metric="peak_mem_gib_per_gpu", params_b=size,
         source=row["source_locator"], **layout,
     )  # fmt: skip
-
-
-def device_run(row: Row) -> Run | None:
-    """The same run as the driver saw it, where a source prints that too and the allocator was not at the wall."""
-    seen = re.search(r"nvidia-smi reserved MiB=([\d.]+)", row["notes"])
-    if not seen or row["outcome"] != "fits":
-        return None
-    run = memory_run(row)
-    gib = float(seen[1]) / 1024
-    if gib > NEAR_THE_WALL * run.hardware.memory_gib:
-        return None
-    return run._replace(measure="device", measured=gib, gibibytes=1.0)
 
 
 def _memory_gpu(row: Row) -> tuple[str, TrainingGpu]:

@@ -109,9 +109,6 @@ class Fit(NamedTuple):
 
     verdict: Verdict
     needed_gib: float
-    low_gib: float
-    high_gib: float
-    capacity_gib: float
 
 
 def fits(
@@ -125,13 +122,7 @@ def fits(
     states = (state_bytes(table, factors) / GIB).tolist()
     found = _around(runs, device * (scales or 1.0), "memory", calibration, spread="device")
     return [
-        Fit(
-            verdict(need, least, run.hardware.memory_gib),
-            need.value,
-            need.low,
-            need.high,
-            run.hardware.memory_gib,
-        )
+        Fit(verdict(need, least, run.hardware.memory_gib), need.value)
         for run, need, least in zip(runs, found, states, strict=True)
     ]
 

@@ -76,8 +76,7 @@ def throughput_run(row: Row) -> Run:
         tp, pp = _usual_megatron(arch, hardware, gpus)
     dp = max(gpus / (tp * pp * cp), 1)
     batch_tokens = _global_batch(row, sequence, dp, micro, pp)
-    layout_known = stack != "mlperf"
-    if not layout_known and batch_tokens:
+    if stack == "mlperf" and batch_tokens:
         # Fewer sequences than GPUs: several GPUs share one, inside the fast domain as tensor parallelism.
         shared = max(1, round(gpus * sequence / batch_tokens))
         tp = min(shared, 8)
@@ -90,7 +89,7 @@ def throughput_run(row: Row) -> Run:
         shard_ranks=int(found[1]) if (found := re.search(r"group=(\d+)", zero)) else 0, sequence_tokens=sequence,
         micro_batch=micro, global_batch_tokens=batch_tokens,
         recompute=recompute_of(row["activation_checkpointing"], stack),
-        software_age_months=_software_age(row, stack), layout_known=layout_known, measured=float(row["value"]),
+        software_age_months=_software_age(row, stack), measured=float(row["value"]),
         metric=row["metric"], params_b=size, tokens_trained=token_count(row["tokens_trained"]) or 0.0,
         counted_flops=_counted_flops(row, arch, sequence), source=row["source_title"],
     )  # fmt: skip
@@ -160,7 +159,7 @@ def _project_run(
         id=row["id"], model=model, arch=arch, gpu=gpu, hardware=hardware, stack="project", method=method,  # type: ignore[arg-type]
         precision="bf16", base_bytes=2.0, gpus=int(number(row["gpu_count"]) or 256), sharding="fsdp",
         sequence_tokens=sequence, micro_batch=1 if sequence >= 8192 else 2, global_batch_tokens=4e6,
-        recompute="selective", layout_known=False, measured=float(row["value"]), metric=row["metric"],
+        recompute="selective", measured=float(row["value"]), metric=row["metric"],
         params_b=number(row["params_b"]), tokens_trained=tokens, source=row["source_title"],
     )  # fmt: skip
 

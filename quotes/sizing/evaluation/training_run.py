@@ -48,7 +48,6 @@ class Run(NamedTuple):
     global_batch_tokens: float = 0
     recompute: Recompute = "none"
     software_age_months: float = 0
-    layout_known: bool = True
     states: States = STATES["adamw"]
     loss: Loss = "eager"
     lora_rank: float = 16

@@ -110,18 +110,6 @@ def best_split(
     )
 
 
-def critical_fractile(
-    load: Load,
-    replicas: int,
-    own_eur_month: float,
-    rent_eur_hour: float,
-    busy_hours_per_month: float,
-) -> int:
-    """The same number from the load-duration curve: own the n-th replica while it is busy long enough to pay."""
-    busy = hours_busy(load, replicas, busy_hours_per_month)
-    return int((busy * rent_eur_hour > own_eur_month).sum())
-
-
 def use_curve(service: Service, busy_fraction: float) -> UseCurve:
     """The load-duration curve of a service, busiest hours first; `busy_fraction` of all hours are not idle."""
     load = np.sort(busy_load(service))[::-1]

@@ -55,7 +55,6 @@ class TrainedModel(NamedTuple):
     experts: int
     expert_width: int
     adapter_width: float  # Σ (inputs + outputs) of the matrices that get an adapter
-    adapter_kept_elements: float
 
     @property
     def active_flops(self) -> float:
@@ -127,7 +126,6 @@ def trained_model(arch: ModelArchitecture) -> TrainedModel:
         experts=arch.experts,
         expert_width=arch.expert_width,
         adapter_width=_adapter_width(arch, attention_layers, dense_layers),
-        adapter_kept_elements=attention_layers * 2 * arch.hidden + dense_layers * (arch.hidden + arch.feed_forward),
     )  # fmt: skip
 
 
