@@ -149,6 +149,8 @@ class PriceAdmin(CatalogAdmin):
             and "lead_time_stated_on" not in form.changed_data
         ):
             obj.lead_time_stated_on = today
+        if obj.lead_time_weeks is not None and obj.lead_time_stated_on is None:
+            obj.lead_time_stated_on = obj.stated_on or today
         if obj.replaces_open:
             ended = obj.end_predecessor()
             if ended:

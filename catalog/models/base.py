@@ -326,6 +326,14 @@ class Article(Sourced):
             kwargs["force_insert"] = (Article,)
         super().save(*args, **kwargs)
 
+    def clean(self) -> None:
+        """Refuse a SKU that differs from another in capitals only: a price list means either by it."""
+        super().clean()
+        alike = Article.objects.filter(sku__iexact=self.sku).exclude(sku=self.sku).first()
+        if alike and self._state.adding:
+            sentence = _("%(sku)s is the SKU of %(article)s already.") % {"sku": alike.sku, "article": alike}
+            raise ValidationError({"sku": sentence})
+
     def validate_constraints(self, exclude: Iterable[str] | None = None) -> None:
         self.kind_name = self.kind_key
         super().validate_constraints(exclude)

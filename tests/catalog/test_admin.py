@@ -263,11 +263,12 @@ NEW_PRICE = {
 
 def test_a_new_price_ends_the_one_that_holds(catalog: None, saskia: User, client_of: ClientOf) -> None:
     response = client_of(saskia).post(
-        address(Price, "add"), {**NEW_PRICE, "replaces_open": "on"}, follow=True
+        address(Price, "add"), {**NEW_PRICE, "replaces_open": "on", "lead_time_weeks": "6"}, follow=True
     )
     assert "now ends on" in response.content.decode()
     old, new = Price.objects.filter(article_id="l40s")
     assert (old.valid_until, new.amount) == (date(2026, 12, 31), 9100)
+    assert new.lead_time_stated_on == new.stated_on  # a lead time is never without the day it was told
 
 
 def test_a_new_price_that_shares_a_day_is_refused(catalog: None, saskia: User, client_of: ClientOf) -> None:
@@ -354,6 +355,7 @@ def test_a_new_card_is_told_what_keeps_it_out_of_proposals(
     client = client_of(saskia)
     page = address(Accelerator, "add") + "?copy_of=l40s"
     data = {**_form_data(client.get(page)), "sku": "card-x", "checked_on": "2026-12-01", "fp8_tflops": "1466"}
+    assert "is the SKU of" in str(_errors(client.post(page, {**data, "sku": "L40S"}))["sku"])
     html = client.post(page, data, follow=True).content.decode()
     assert {"no price", "counted with sparsity", "no server takes it"} <= set(
         re.findall("no price|counted with sparsity|no server takes it", html)
