@@ -78,18 +78,24 @@ const seen = (box) => {
   box.classList.toggle("scroll--more", box.scrollLeft + box.clientWidth < box.scrollWidth - 1);
 };
 const scrollers = new ResizeObserver((entries) => entries.forEach(({ target }) => seen(target)));
-for (const box of document.querySelectorAll(".scroll[tabindex]")) {
-  scrollers.observe(box);
-  box.addEventListener("scroll", () => seen(box), { passive: true });
+function watchScrollers(root) {
+  for (const box of root.querySelectorAll(".scroll[tabindex]")) {
+    scrollers.observe(box);
+    box.addEventListener("scroll", () => seen(box), { passive: true });
+  }
 }
+watchScrollers(document);
 
 // ── after a failed submit the summary of errors speaks first ───────────────────────────────────────────────────
 document.querySelector(".error-summary")?.focus();
 
 // ── htmx: keep what is unfolded, say what is busy ──────────────────────────────────────────────────────────────
 const unfolded = new Set();
+const said = document.getElementById("said");
+let row = ""; // the field beside what had the focus
 document.addEventListener("htmx:beforeSwap", (event) => {
   unfolded.clear();
+  row = document.activeElement?.closest(".costs__row")?.querySelector("input, select")?.id ?? "";
   document.querySelectorAll("details[id][open]").forEach((details) => unfolded.add(details.id));
   event.detail.target?.removeAttribute("aria-busy");
 });
@@ -99,6 +105,12 @@ document.addEventListener("htmx:load", (event) => {
   if (root.matches("details[id]")) details.push(root);
   for (const one of details) if (unfolded.has(one.id)) one.open = true;
   makeAllTabs(root);
+  if (root !== document.body) watchScrollers(root);
+  // Figures of one's own calculate the page anew: a screen reader hears what it now comes to.
+  if (root.id === "main" && !root.querySelector(".error-summary")) {
+    said.textContent = root.querySelector(".lead")?.textContent ?? "";
+    if (row && document.activeElement === document.body) document.getElementById(row)?.focus(); // its button is gone
+  }
 });
 document.addEventListener("htmx:beforeRequest", (event) => event.detail.target?.setAttribute("aria-busy", "true"));
 document.addEventListener("htmx:afterRequest", (event) => event.detail.target?.removeAttribute("aria-busy"));

@@ -166,3 +166,18 @@ def test_why_not_names_a_reason_for_each_accelerator(page: Page, proposals: Mapp
     assert counted == sum(len(row.split(", ")) for row in rows)  # those with one reason stand in one row
     folds.nth(1).locator("summary").click()
     expect(folds.nth(1).locator("table")).to_be_visible()
+
+
+def test_own_figures_keep_the_place_and_tell_what_it_now_comes_to(
+    page: Page, proposals: Mapping[str, str]
+) -> None:
+    page.goto(proposals["municipality"])
+    page.locator("#costs > summary").click()
+    page.fill("[name=cost-electricity]", "0,30")
+    page.keyboard.press("Tab")
+    reset = page.locator("#ours-electricity")
+    expect(reset).to_be_visible(timeout=PRINTING_MS)
+    expect(page.locator("#said")).to_have_text(page.locator(".lead").inner_text())
+    expect(page.locator("[name=cost-pue]")).to_be_focused()
+    reset.click()
+    expect(page.locator("[name=cost-electricity]")).to_be_focused(timeout=PRINTING_MS)
