@@ -166,6 +166,13 @@ def test_without_a_known_discount_reserving_is_to_be_asked_for() -> None:
     assert "ask for an offer" in str(found.note)
 
 
+def test_a_spot_price_without_a_date_is_left_out_and_says_so() -> None:
+    undated = offer("1", sku="spot", plan="spot", priced_on=None)
+    found = plans(money(offer(), undated, made=candidate(run(100)), wanted=Workload(jobs=(job(),))))["spot"]
+    assert (found.cloud, found.total_eur) == (None, None)
+    assert "has no date" in str(found.note)
+
+
 def test_training_on_spot_takes_longer_and_says_its_useful_price() -> None:
     taken = offer("1", sku="spot", plan="spot")
     found = plans(money(offer(), taken, made=candidate(run(100)), wanted=Workload(jobs=(job(),))))["spot"]

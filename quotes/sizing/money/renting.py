@@ -3,7 +3,7 @@
 Like for like: the loads were sized on the rented accelerator with the same targets, not priced per card.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from math import ceil
 from typing import Literal, NamedTuple
 
@@ -157,10 +157,11 @@ def cheapest_rent(
 
 
 def _listed(catalog: CatalogSnapshot, plan: Plan) -> list[Priced]:
+    """Prices of spot move by the hour: without a date they say nothing."""
     return [
         Priced(offer, float(offer.hourly_eur))
         for offer in catalog.cloud_offers
-        if offer.plan == plan and _comparable(offer)
+        if offer.plan == plan and _comparable(offer) and (offer.priced_on or plan != "spot")
     ]
 
 
@@ -176,6 +177,17 @@ def _discounted(catalog: CatalogSnapshot, plan: Plan, assumptions: Assumptions) 
         Priced(priced.offer, priced.hourly_eur * (1 - discount / 100), estimated=True)
         for priced in _listed(catalog, "on_demand")
     ]
+
+
+def undated(catalog: CatalogSnapshot, plan: Plan, skus: Collection[str]) -> bool:
+    """Whether there is a price without a date for one of these accelerators."""
+    return any(
+        offer.plan == plan
+        and offer.priced_on is None
+        and offer.accelerator_sku in skus
+        and _comparable(offer)
+        for offer in catalog.cloud_offers
+    )
 
 
 def _comparable(offer: CloudOffer) -> bool:

@@ -10,10 +10,12 @@ from quotes.pricing.money import cents
 from quotes.sizing.assumptions import Assumptions
 from quotes.sizing.money.break_even import break_even_month
 from quotes.sizing.money.leasing import Leased, financial_lease, operational_lease
-from quotes.sizing.money.renting import RESERVED_YEARS, Plan, Rented, cheapest_rent
+from quotes.sizing.money.renting import RESERVED_YEARS, Plan, Rented, cheapest_rent, undated
 from quotes.sizing.money.tokens import tokens_per_month
 from quotes.sizing.results import Candidate, CloudAlternative, Lease, LoadOption, RentPlan, TokenCost
 
+_NO_PRICE = noop("No price known; ask for an offer.")
+_NO_DATE = noop("The price that we know has no date, so it is not compared; ask for an offer.")
 PLANS: Sequence[Plan] = ("on_demand", "reserved_1y", "reserved_3y", "spot")
 
 
@@ -87,9 +89,9 @@ def rent_plans(
         if note is None and plan != "on_demand":
             rent = cheapest_rent(workload, catalog, assumptions, cloud_options, plan)
         if rent is None:
-            made.append(
-                RentPlan(plan=plan, note=note or Message.of(noop("No price known; ask for an offer.")))
-            )
+            skus = {sku for sku, loads in cloud_options.items() if loads}
+            unknown = _NO_DATE if undated(catalog, plan, skus) else _NO_PRICE
+            made.append(RentPlan(plan=plan, note=note or Message.of(unknown)))
             continue
         even = break_even_month(purchase_eur, own_month, rent.monthly_eur, rent.once_eur)
         made.append(
