@@ -373,7 +373,7 @@ def test_software_house_compares_owning_renting_and_a_mix() -> None:
 
 def test_software_house_running_cost_by_hand() -> None:
     """Energy: kW × (45 of 168 h at 0.75, the rest at 0.35) × 8,760 × 1.5 × 0.19; administration: 6 h × 12 × 95;
-    spares: 1 % of the purchase."""
+    spares: 1 % of the purchase; capital: 4 % of half the purchase and its residual value of 10 %."""
     system = chosen("software-house")
     money, build = system.economics, system.candidate.system
     assert build.nodes == 1
@@ -381,6 +381,10 @@ def test_software_house_running_cost_by_hand() -> None:
     assert float(money.yearly_eur["energy"]) == pytest.approx(kwh * 0.19, abs=0.01)
     assert money.yearly_eur["administration"] == 6 * 12 * 95
     assert float(money.yearly_eur["spares"]) == pytest.approx(float(money.purchase_eur) / 100, abs=0.01)
+    price, yearly = float(money.purchase_eur), sum(map(float, money.yearly_eur.values()))
+    assert yearly == pytest.approx(kwh * 0.19 + 6840 + price * (0.01 + 1.1 / 2 * 0.04), abs=0.02)
+    assert float(money.total_eur) == pytest.approx(price + 3 * yearly - price / 10, abs=0.02)
+    assert money.curve.own_eur[-1] == pytest.approx(float(money.total_eur), abs=0.5)
 
 
 # ── the catalog decides ─────────────────────────────────────────────────────────────────────────────────────────

@@ -97,6 +97,13 @@ def test_a_contract_moves_and_its_tax_stays() -> None:
     assert lever.ends[1].value - lever.ends[0].value == pytest.approx(0.05)
 
 
+def test_more_use_means_the_same_in_the_band_and_in_the_tornado() -> None:
+    given = case(workload(LoadProfile.OFFICE_HOURS), hourly="9")
+    given = given.assuming(electricity_band_pct=0, cloud_price_band_pct=0, cloud_administration_h_per_month=0)
+    money, use = given.worked_out(), swing(found(given), "use")
+    assert (money.break_even_low, money.break_even_high) == pytest.approx((use.high_month, use.low_month))
+
+
 def test_the_words_say_what_could_turn_the_outcome() -> None:
     close = found(case(hourly="1.5"))
     assert (close.swings[0].low_eur > 0) != (close.swings[0].high_eur > 0)

@@ -20,7 +20,7 @@ from quotes.sizing.money.explain_ways import figures_of_ways
 from quotes.sizing.money.growth import growth_phases
 from quotes.sizing.money.hybrid import Split, best_split, busy_load
 from quotes.sizing.money.renting import Rented, busy_hours_per_month, cheapest_rent
-from quotes.sizing.money.running_costs import yearly_costs
+from quotes.sizing.money.running_costs import busy_fraction, energy_factor, yearly_costs
 from quotes.sizing.money.ways import alternative, lease_curve, leases, leases_known, rent_plans, token_cost
 from quotes.sizing.results import Candidate, CostYears, Economics, LoadOption, OwnedShare, RentPlan
 from quotes.sizing.trace import Finding, Severity
@@ -64,7 +64,8 @@ def economics(
     yearly_eur = {key: _eur(value) for key, value in yearly.items()}
     residual_eur = _eur(residual)
     split = _hybrid(candidate, workload, assumptions, own_month, residual, rent) if rent else None
-    even, low, high = _band(purchase_eur, yearly, rent, assumptions) if rent else (None, None, None)
+    busy = busy_fraction(workload, candidate.loads, assumptions)
+    even, low, high = _band(purchase_eur, yearly, busy, rent, assumptions) if rent else (None, None, None)
     limit = years * 12
     total_eur = cents(purchase_eur) + sum(yearly_eur.values()) * years - residual_eur
     # Whoever leases ties up no money of their own.
@@ -114,7 +115,7 @@ def _within(month: float | None, limit: float) -> float | None:
 
 
 def _band(
-    purchase_eur: Decimal, yearly: Mapping[str, float], rent: Rented, assumptions: Assumptions
+    purchase_eur: Decimal, yearly: Mapping[str, float], busy: float, rent: Rented, assumptions: Assumptions
 ) -> tuple[float | None, float | None, float | None]:
     """Break-even as computed, and when use, energy price and cloud price all lie at one end of their bands.
 
@@ -125,7 +126,7 @@ def _band(
     def at(side: int) -> float | None:
         use = 1 + side * assumptions.utilisation_band_pct / 100
         cloud = use * (1 + side * assumptions.cloud_price_band_pct / 100)
-        power = use * (1 - side * assumptions.electricity_band_pct / 100)
+        power = energy_factor(use, busy, assumptions) * (1 - side * assumptions.electricity_band_pct / 100)
         return break_even_month(
             purchase, own + energy * (power - 1), rent.monthly_eur * cloud, rent.once_eur * cloud
         )

@@ -82,9 +82,16 @@ def energy_kwh_per_year(wall_w: float, busy: float, workload: Workload, assumpti
 
 
 def average_load(busy: float, assumptions: Assumptions) -> float:
-    """Average power over the year as a share of the maximum: while it works, and while it waits."""
-    working = assumptions.load_factor_fraction
+    """Average power over the year as a share of the maximum: while it works, and while it waits. Never above 1."""
+    working = min(1.0, assumptions.load_factor_fraction)
     return busy * working + (1 - busy) * min(assumptions.idle_power_fraction, working)
+
+
+def energy_factor(use: float, busy: float, assumptions: Assumptions) -> float:
+    """What `use` times the work takes, of the energy: more while the system works, the same while it waits."""
+    working = assumptions.load_factor_fraction * use
+    changed = assumptions.model_copy(update={"load_factor_fraction": working})
+    return average_load(busy, changed) / average_load(busy, assumptions)
 
 
 def yearly_costs(candidate: Candidate, workload: Workload, assumptions: Assumptions) -> dict[str, float]:
