@@ -21,6 +21,7 @@ from django.utils.translation.template import templatize
 
 ROOT = Path(__file__).resolve().parent.parent
 DUTCH = ROOT / "locale" / "nl" / "LC_MESSAGES" / "django.po"
+SCRIPTS = DUTCH.with_name("djangojs.po")  # by hand: what the scripts of Django's own admin lack in Dutch
 PARTS = ROOT / "locale" / "parts"
 PYTHON_FOLDERS = ("catalog", "configurator", "quotes")
 TEMPLATE_SUFFIXES = {".html", ".txt", ".svg", ".xml"}
@@ -138,13 +139,14 @@ def translated_only(known: Catalog) -> Catalog:
 
 def compile_() -> int:
     known, _complaints = translations()
-    target = DUTCH.with_suffix(".mo")
-    target.parent.mkdir(parents=True, exist_ok=True)
-    buffer = BytesIO()
-    write_mo(buffer, translated_only(known))
-    # An unchanged file is left alone, so that a running server does not reload for nothing.
-    if not target.exists() or target.read_bytes() != buffer.getvalue():
-        target.write_bytes(buffer.getvalue())
+    for path, catalog in ((DUTCH, known), (SCRIPTS, read_catalog(SCRIPTS))):
+        target = path.with_suffix(".mo")
+        target.parent.mkdir(parents=True, exist_ok=True)
+        buffer = BytesIO()
+        write_mo(buffer, translated_only(catalog))
+        # An unchanged file is left alone, so that a running server does not reload for nothing.
+        if not target.exists() or target.read_bytes() != buffer.getvalue():
+            target.write_bytes(buffer.getvalue())
     return 0
 
 

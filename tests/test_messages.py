@@ -1,9 +1,12 @@
 """The translation tool finds what Django will look up, and refuses what would be shown wrongly."""
 
+from pathlib import Path
+
 import pytest
 from babel.messages.catalog import Message
+from django.contrib import admin
 
-from scripts.messages import extract_template, faults, is_translated
+from scripts.messages import SCRIPTS, extract_template, faults, is_translated, read_catalog
 
 
 @pytest.mark.parametrize(
@@ -49,6 +52,15 @@ def test_wrong_translations_are_named(message: Message, fault: str | None) -> No
     found = list(faults(message))
     assert len(found) == (fault is not None)
     assert fault is None or fault in found[0]
+
+
+def test_the_scripts_of_the_admin_speak_dutch() -> None:
+    """What Django's own Dutch lacks, ours has."""
+    theirs = read_catalog(Path(admin.__path__[0]) / "locale" / "nl" / "LC_MESSAGES" / "djangojs.po")
+    ours = read_catalog(SCRIPTS)
+    lacking = [message for message in theirs if message.id and not is_translated(message)]
+    assert [message.id for message in lacking if not is_translated(ours.get(message.id))] == []
+    assert [fault for message in ours if message.id for fault in faults(message)] == []
 
 
 def test_no_message_is_no_translation() -> None:

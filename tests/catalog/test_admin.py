@@ -172,6 +172,8 @@ def test_the_admin_speaks_dutch(catalog: None, saskia: User, client_of: ClientOf
         .content.decode()
     )
     assert "beschikbaarheid" in html.lower()
+    said = client_of(saskia).get(reverse("admin:jsi18n"), headers={"accept-language": "nl"}).content.decode()
+    assert "Gisteren (%(date)s)" in said
 
 
 def test_a_price_is_changed_in_the_list(catalog: None, saskia: User, client_of: ClientOf) -> None:
