@@ -54,6 +54,13 @@ def test_a_new_row_is_predicted_with_an_interval() -> None:
     assert not found.refused
 
 
+def test_code_that_nobody_tuned_tells_nothing_of_an_accelerator() -> None:
+    found = predicted(row("new-1", notes="MLPerf v4.1 Offline; reference (unoptimised) implementation"))[
+        "new-1"
+    ]
+    assert "tuned" in found.refused
+
+
 def test_several_accelerators_do_more_together() -> None:
     found = predicted(row("new-1"), row("new-4", accelerator_count="4"))
     one, four = found["new-1"].predicted, found["new-4"].predicted

@@ -6,7 +6,7 @@ from configurator.workload import Domain
 from quotes.sizing.rates import load_rates, rate_models
 from quotes.sizing.rates.devices import device_of
 from quotes.sizing.rates.offered import BY_NAME, MODELS
-from quotes.sizing.rates.table import DATA, Base, fitted_rows, load_devices
+from quotes.sizing.rates.table import DATA, SPREAD_FAR, Base, fitted_rows, load_devices, reach
 from quotes.sizing.trace import Badge
 
 from .hardware import named, seed
@@ -63,6 +63,16 @@ def test_an_accelerator_outside_the_measurements_has_a_wider_interval() -> None:
     near, far = rate("BERT-Large (384 tokens)", "L40S"), rate("BERT-Large (384 tokens)", "Gaudi 3")
     assert far.high / far.low > near.high / near.low
     assert far.badge is Badge.EXTRAPOLATED
+
+
+def test_a_card_of_the_same_table_is_surer_than_one_that_others_measured() -> None:
+    one_hand, many = rate("ViT-L/16", "GeForce RTX 5090"), rate("ViT-L/16", "H200 SXM5 141GB")
+    assert one_hand.high / one_hand.low < many.high / many.low
+
+
+def test_errors_grow_faster_than_uncertainty_outside_what_was_measured() -> None:
+    assert reach(SPREAD_FAR) == SPREAD_FAR
+    assert reach(1.5 * SPREAD_FAR) > 2 * SPREAD_FAR
 
 
 def test_every_domain_offers_measured_models() -> None:

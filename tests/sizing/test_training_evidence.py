@@ -1,11 +1,12 @@
 """Published runs near a planned one, the calibration that holds them, and what failures cost."""
 
 import json
+from itertools import pairwise
 
 import numpy as np
 import pytest
 
-from quotes.sizing.training.calibration import PATH, MeasuredRun, TrainingCalibration, dumps, loads
+from quotes.sizing.training.calibration import PATH, MeasuredRun, Quantity, TrainingCalibration, dumps, loads
 from quotes.sizing.training.evidence import (
     CAUTION,
     Subject,
@@ -116,6 +117,16 @@ def test_intervals_hold_the_middle() -> None:
     for residual in CALIBRATION.residuals:
         assert residual.low < residual.middle < residual.high
         assert residual.rows >= 15
+
+
+@pytest.mark.parametrize("quantity", ["speed", "memory", "device"])
+@pytest.mark.parametrize("kind", ["dense", "expert"])
+def test_less_evidence_never_makes_surer(kind: str, quantity: Quantity) -> None:
+    levels = [CALIBRATION.interval(quantity, f"{kind} {level}") for level in range(4)]
+    assert [level.regime for level in levels] == [f"{kind} {level}" for level in range(4)]
+    for less, more in pairwise(levels):
+        assert less.low <= more.low
+        assert less.high >= more.high
 
 
 def test_evidence_names_its_source_and_its_subject() -> None:

@@ -8,7 +8,7 @@ import math
 from collections.abc import Iterator, Mapping
 
 from quotes.sizing.evaluation.base import Context, PredictedRow, Row
-from quotes.sizing.evaluation.other_fit import catalog_devices, sample_of
+from quotes.sizing.evaluation.other_fit import catalog_devices, sample_of, untuned
 from quotes.sizing.rates.effects import LogRate, predict
 from quotes.sizing.rates.fitting import Sample, fit
 from quotes.sizing.rates.situation import value_of
@@ -50,6 +50,8 @@ def _left_out(samples: Mapping[str, Sample]) -> dict[str, LogRate]:
 
 
 def _predicted(row: Row, sample: Sample, log: LogRate, table: RateTable) -> PredictedRow:
+    if untuned(sample.situation):
+        return _refused(row, "By the row's own note nobody tuned the code for the accelerator.")
     if log.spread > SPREAD_MAX:
         return _refused(row, _why(sample, table))
     situation = sample.situation

@@ -7,7 +7,7 @@ import numpy as np
 
 from quotes.sizing.evaluation.accuracy import Cross
 from quotes.sizing.evaluation.base import Context, Row
-from quotes.sizing.evaluation.other_fit import catalog_devices, sample_of
+from quotes.sizing.evaluation.other_fit import catalog_devices, sample_of, untuned
 from quotes.sizing.evaluation.report import Errors
 from quotes.sizing.rates.fitting import fit
 from quotes.sizing.rates.table import SPREAD_MAX
@@ -17,15 +17,16 @@ GOAL = (20.0, 60.0)
 
 def cross_validation(rows: Sequence[Row], context: Context) -> list[Cross]:
     """Errors with everything on an accelerator left out, and with everything of a model whose work per item is known.
-    Rates that would be refused as too uncertain are left out. A fit takes about a minute."""
+    Rates that would be refused, as too uncertain or of code that nobody tuned, are left out. A fit takes a minute."""
     catalog = catalog_devices(context.catalog.accelerators)
     samples = []
     for row in rows:
         with suppress(ValueError):  # rows that the evaluation refuses, with the reason
             samples.append(sample_of(row, catalog))
     fitted = fit(samples)
-    known = np.array([sample.device.known for sample in samples])
-    sized = np.array([bool(sample.situation.gmacs) for sample in samples])
+    tuned = np.array([not untuned(sample.situation) for sample in samples])
+    known = tuned & np.array([sample.device.known for sample in samples])
+    sized = tuned & np.array([bool(sample.situation.gmacs) for sample in samples])
     found = []
     for name, key, chosen in (
         ("accelerator", lambda sample: sample.device.name, known),

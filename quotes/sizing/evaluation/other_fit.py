@@ -4,8 +4,8 @@ import csv
 import io
 import math
 import re
-from collections import defaultdict
-from collections.abc import Iterable, Mapping, Sequence
+from collections import Counter, defaultdict
+from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
 from statistics import median
 
 import numpy as np
@@ -17,9 +17,10 @@ from quotes.sizing.rates.devices import Device, device_of
 from quotes.sizing.rates.fitting import Fit, Sample, fit
 from quotes.sizing.rates.offered import MODELS
 from quotes.sizing.rates.situation import Situation, log_rate, read_situation
-from quotes.sizing.rates.table import INTERVAL, SPREAD_MAX, WIDTH_POWER, load_devices
+from quotes.sizing.rates.table import INTERVAL, SEEN, SPREAD_MAX, UNSEEN, load_devices, reach
 
 COVERED = 0.8
+GROUPS_PER_SOFTWARE = 30  # models on devices, before software gets a width of its own
 
 
 def device_for(situation: Situation, catalog: Mapping[str, Device]) -> Device:
@@ -38,6 +39,11 @@ def sample_of(row: Row, catalog: Mapping[str, Device]) -> Sample:
     """Raises ValueError when the row states no accelerator or no positive value."""
     situation = read_situation(row)
     return Sample(situation, device_for(situation, catalog), log_rate(row, situation))
+
+
+def untuned(situation: Situation) -> bool:
+    """Whether the row is of reference code, or of a submission with rules of its own: its rate tells of that code."""
+    return "unoptimised" in situation.flags
 
 
 def calibrate(rows: Sequence[Row], accelerators: Sequence[AcceleratorSpec]) -> Mapping[str, str]:
@@ -74,26 +80,37 @@ def _bad(name: str) -> re.Match[str]:
     raise ValueError(f"a row name without a number: {name}")
 
 
-def widths(fitted: Fit) -> tuple[float, float]:
-    """Scales of half widths so that 80 % of rows left out lie inside: by model and device, and by whole device."""
-    return (
-        _scale(fitted.left_out(lambda s: s.group), fitted.spread_left_out(lambda s: s.group), fitted),
-        _scale(
-            fitted.left_out(lambda s: s.device.name), fitted.spread_left_out(lambda s: s.device.name), fitted
-        ),
-    )
+def widths(fitted: Fit) -> Mapping[str, float]:
+    """Scales of half widths so that 80 % of rows left out lie inside: with the whole device left out, and with the
+    model on the device, there by software where enough was measured."""
+    tells = np.array([sample.device.known and not untuned(sample.situation) for sample in fitted.samples])
+    engines = np.array([sample.situation.engine for sample in fitted.samples])
+    far = _relative(fitted, lambda s: s.device.name)
+    near = _relative(fitted, lambda s: s.group)
+    counted = {
+        (sample.situation.engine, sample.group)
+        for sample, tell, error in zip(fitted.samples, tells, near, strict=True)
+        if tell and np.isfinite(error)
+    }
+    groups = Counter(engine for engine, _ in counted)
+    own = sorted(engine for engine, count in groups.items() if count >= GROUPS_PER_SOFTWARE)
+    parts = {UNSEEN: (far, True), SEEN: (near, ~np.isin(engines, own))}
+    parts |= {engine: (near, engines == engine) for engine in own}
+    return {
+        name: float(np.nanquantile(np.where(tells & mask, errors, np.nan), COVERED))
+        for name, (errors, mask) in parts.items()
+    }
 
 
-def _scale(residual: NDArray[np.float64], spread: NDArray[np.float64], fitted: Fit) -> float:
-    answered = (spread < SPREAD_MAX) & np.array([sample.device.known for sample in fitted.samples])
-    return float(np.quantile(np.abs(residual[answered]) / spread[answered] ** WIDTH_POWER, COVERED))
+def _relative(fitted: Fit, key: Callable[[Sample], Hashable]) -> NDArray[np.float64]:
+    """Errors of rows left out against what their uncertainty says; NaN where no rate would be promised."""
+    spread = fitted.spread_left_out(key)
+    return np.where(spread < SPREAD_MAX, np.abs(fitted.left_out(key)) / reach(spread), np.nan)
 
 
 def _ratios_csv(fitted: Fit) -> str:
-    seen, unseen = widths(fitted)
     lines: list[tuple[object, ...]] = [
-        (INTERVAL, "seen", f"{seen:.3f}", ""),
-        (INTERVAL, "unseen", f"{unseen:.3f}", ""),
+        (INTERVAL, name, f"{width:.3f}", "") for name, width in widths(fitted).items()
     ]
     for kind, levels in fitted.ratios.items():
         for name, level in sorted(levels.items()):

@@ -6,6 +6,7 @@ for a published row, and once without it, as for a planned job.
 
 import hashlib
 import json
+import math
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Mapping, Sequence
 
@@ -13,6 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from quotes.sizing.evaluation.base import Row
+from quotes.sizing.evaluation.conformal import group_weights, weighted_quantile
 from quotes.sizing.evaluation.training_fit import (
     PRECISIONS,
     SPEED_PRIORS,
@@ -22,16 +24,17 @@ from quotes.sizing.evaluation.training_fit import (
     table_of,
 )
 from quotes.sizing.evaluation.training_left_out import (
+    LEVELS,
     TYPICAL,
     TYPICAL_STEP_S,
     LeftOut,
     level_of,
     memory_left_out,
-    pairs_of,
     series_counts,
     speed_errors,
     speed_left_out,
     subject_of_run,
+    ways_of,
     with_typical,
     with_typical_memory,
 )
@@ -58,9 +61,12 @@ from quotes.sizing.training.evidence import Subject
 from quotes.sizing.training.speed import SpeedFactors
 
 type Vector = NDArray[np.float64]
+type Left = tuple[str, float]
+"""Model and GPU of a run, and its error (log of measured over predicted) by a fit that has not seen it."""
 
 # Fewer left-out rows do not make a regime of their own. Plans ask for more: a purchase must not hang on a few odd rows.
 ROWS_PER_REGIME, ROWS_PER_PLAN = 15, 60
+PAIRS_PER_LEVEL = 8
 COVERED: Mapping[Quantity, tuple[float, float]] = {
     "speed": (0.1, 0.9),
     "memory": (0.1, 0.9),
@@ -123,41 +129,85 @@ def _in_scope[T](rows: Iterable[Row], parse: Callable[[Row], T]) -> Iterable[T]:
 def residuals(
     quantity: Quantity,
     runs: Sequence[Run],
-    left: LeftOut,
+    left: Sequence[LeftOut],
     unseen: LeftOut,
     levels: Sequence[int] | None = None,
 ) -> list[Residual]:
-    """Quantiles by regime. `unseen`: the same with whole GPU generations left out; `levels`: how much of the memory of
-    each run are states. Speed is told apart by method, memory by that."""
-    known: dict[str, list[float]] = defaultdict(list)
-    for index, (run, error, planned, evidence) in enumerate(
-        zip(runs, left.known, left.planned, left.evidence, strict=True)
-    ):
-        if quantity == "device" and run.measure == "allocated":
-            continue
-        kind = "expert" if run.is_moe else "dense"
-        for regime in ("all", kind, f"{kind} {level_of(evidence)}"):
-            known[regime].append(error)
-        if run.stack != "megatron_2021":
-            by_method = (f"planned {kind}", f"planned {kind} {run.method}")
-            for regime in ("planned", *((f"planned states {levels[index]}",) if levels else by_method)):
-                known[regime].append(planned)
+    """Quantiles by regime. `left`: with pairs left out, then with wider groups; `unseen`: with whole GPU generations
+    (of memory: software families); `levels`: how much of the memory of each run are states. Speed is told apart by
+    method, memory by that."""
+    mine = [i for i, run in enumerate(runs) if not (quantity == "device" and run.measure == "allocated")]
+    modern = [i for i in mine if runs[i].stack != "megatron_2021"]
+    pairs = left[0]
+    known: dict[str, list[Left]] = defaultdict(list)
+    for index in mine:
+        for regime in ("all", _kind(runs[index])):
+            known[regime].append(_left(runs, index, pairs.known))
+    for index in modern:
+        kind = f"planned {_kind(runs[index])}"
+        own = (f"planned states {levels[index]}",) if levels else (kind, f"{kind} {runs[index].method}")
+        for regime in ("planned", *own):
+            known[regime].append(_left(runs, index, pairs.planned))
     known["planned unseen"] = [
-        error for run, error in zip(runs, unseen.planned, strict=True) if run.stack != "megatron_2021"
+        _left(runs, index, unseen.planned) for index, run in enumerate(runs) if run.stack != "megatron_2021"
     ]
     return [
-        _residual(quantity, regime, errors)
-        for regime, errors in known.items()
-        if len(errors) >= (ROWS_PER_PLAN if regime.startswith("planned") else ROWS_PER_REGIME)
+        *(
+            _residual(quantity, regime, errors)
+            for regime, errors in known.items()
+            if len(errors) >= (ROWS_PER_PLAN if regime.startswith("planned") else ROWS_PER_REGIME)
+        ),
+        *_by_evidence(quantity, runs, mine, left),
     ]
 
 
-def _residual(quantity: Quantity, regime: str, errors: Sequence[float]) -> Residual:
+def _by_evidence(
+    quantity: Quantity, runs: Sequence[Run], mine: Sequence[int], left: Sequence[LeftOut]
+) -> list[Residual]:
+    """Quantiles by how much evidence stands near, from all ways of leaving out: with a pair gone, its model and its GPU
+    still tell something, and what nothing near tells about would hardly be met. Less evidence never makes surer. A kind
+    of which few pairs were measured at a level takes the runs of both kinds there."""
+    met: dict[tuple[str, int], list[Left]] = defaultdict(list)
+    for way in left:
+        for index in mine:
+            for kind in (_kind(runs[index]), "both"):
+                met[kind, level_of(way.evidence[index])].append(_left(runs, index, way.known))
+    found: list[Residual] = []
+    for kind in ("dense", "expert"):
+        surer: Residual | None = None
+        for level in range(len(LEVELS), -1, -1):
+            own = met[kind, level]
+            if len({group for group, _ in own}) < PAIRS_PER_LEVEL:
+                own = met["both", level]
+            if len(own) < ROWS_PER_REGIME:
+                continue
+            residual = _residual(quantity, f"{kind} {level}", own)
+            if surer:
+                low, high = min(residual.low, surer.low), max(residual.high, surer.high)
+                residual = residual.model_copy(update={"low": low, "high": high})
+            found.append(residual)
+            surer = residual
+    return found
+
+
+def _kind(run: Run) -> str:
+    return "expert" if run.is_moe else "dense"
+
+
+def _left(runs: Sequence[Run], index: int, errors: Vector) -> Left:
+    return f"{runs[index].model} {runs[index].gpu}", float(errors[index])
+
+
+def _residual(quantity: Quantity, regime: str, errors: Sequence[Left]) -> Residual:
+    """Pairs count by the root of their rows: what comes next is another pair, not another row of a long table. The far
+    end of what fits is left to rows: there single odd runs would decide, and pairs left out are covered no better."""
     count = len(errors)
+    weights = group_weights([group for group, _ in errors], 0.0 if quantity == "device" else 0.5)
     # Conformal: the quantile of n rows must cover the next one, so it lies a little further out.
     lower, upper = COVERED[quantity]
     outer = [1 - min(1.0, (1 - lower) * (count + 1) / count), 0.5, min(1.0, upper * (count + 1) / count)]
-    low, middle, high = np.exp(np.quantile(errors, outer))
+    values = np.array([error for _, error in errors])
+    low, middle, high = (math.exp(weighted_quantile(values, weights, place)) for place in outer)
     return Residual(
         quantity=quantity,
         regime=regime,
@@ -210,12 +260,12 @@ def fitted(speed: Sequence[Run], memory: Sequence[Run], data_hash: str = "") -> 
     rates = np.array([observed_rate(run) for run in speed])
     table = table_of(speed)
     fit = fit_speed(speed, rates, table=table)
-    speed_left = speed_left_out(speed, fit, pairs_of(speed))
+    speed_left = [speed_left_out(speed, fit, groups) for groups in ways_of(speed)]
     speed_unseen = speed_left_out(speed, fit, [run.hardware.generation for run in speed])
 
     peaks = peaks_of(memory)
     values = fit_memory(memory, peaks=peaks)
-    memory_left = memory_left_out(memory, values, pairs_of(memory))
+    memory_left = [memory_left_out(memory, values, groups) for groups in ways_of(memory)]
     memory_unseen = memory_left_out(memory, values, [run.stack for run in memory])
     memory_errors = np.log([run.measured for run in memory]) - np.log(
         peak_in_row_unit(peaks, factor_columns(values, peaks.stacks))

@@ -65,6 +65,16 @@ def pairs_of(runs: Sequence[Run]) -> list[tuple[str, str]]:
     return [(run.model, run.gpu) for run in runs]
 
 
+def ways_of(runs: Sequence[Run]) -> list[Sequence[object]]:
+    """Groups to leave out: pairs of model and GPU first, then whole models, GPUs and software families."""
+    return [
+        pairs_of(runs),
+        [run.model for run in runs],
+        [run.gpu for run in runs],
+        [run.stack for run in runs],
+    ]
+
+
 def _take(subjects: Subjects, mask: Mask) -> Subjects:
     return Subjects(subjects.names[mask], subjects.numbers[mask])
 

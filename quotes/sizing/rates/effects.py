@@ -59,6 +59,9 @@ SPREAD: Mapping[str, float] = {
     "engine": 1.0,
     "engine precision": 0.25,
     "engine family": 0.15,
+    "engine model": 0.2,  # what its makers tuned it for
+    "engine mode": 0.3,  # what starting kernels costs in it
+    "round": 0.15,  # of MLPerf: software matures
     "precision": 0.2,
     "precision family": 0.15,
     "scenario": 0.6,
@@ -78,7 +81,7 @@ SPREAD: Mapping[str, float] = {
     "chip class": 0.1,
     "device": 0.05,
     "device scenario": 0.1,
-    "device family": 0.1,
+    "device family": 0.06,
 }
 """Usual distance of each ratio from one, as a standard deviation of its logarithm."""
 
@@ -129,6 +132,10 @@ def features_of_situation(s: Situation) -> Iterator[Feature]:
     yield "engine", s.engine, 1
     yield "engine precision", f"{s.engine}|{s.precision}", 1
     yield "engine family", f"{s.engine}|{s.family}", 1
+    yield "engine model", f"{s.engine}|{s.model}|{s.task}", 1
+    yield "engine mode", f"{s.engine}|{_mode(s)}", 1
+    if s.version:
+        yield "round", f"{s.version}|{s.family}", 1
     yield "precision", s.precision, 1
     yield "precision family", f"{s.precision}|{s.family}|{s.task}", 1
     if s.scenario:

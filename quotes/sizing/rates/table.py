@@ -9,6 +9,9 @@ from functools import cache
 from pathlib import Path
 from typing import NamedTuple
 
+import numpy as np
+from numpy.typing import NDArray
+
 from catalog.quantity import Quantity
 from quotes.sizing.rates.devices import Device
 from quotes.sizing.rates.effects import (
@@ -29,9 +32,13 @@ from quotes.sizing.trace import Badge, Evidence
 
 DATA = Path(__file__).parent.parent / "data"
 INTERVAL = "interval"  # the kind under which the file keeps the widths of intervals
+SEEN, UNSEEN = (
+    "seen",
+    "unseen",
+)  # devices of which runs bounded by the same resource were measured, and others
 SPREAD_MAX = 1.1  # uncertainty of a logarithm beyond which a rate is no basis for a proposal
-SPREAD_FAR = 0.6  # and beyond which it lies outside what was measured
-WIDTH_POWER = 1.8  # half widths grow faster than the uncertainty that counts of groups suggest
+SPREAD_FAR = 0.65  # and beyond which it lies outside what was measured
+FAR_POWER = 2.0  # how much faster than the uncertainty errors grow beyond that
 
 
 class MeasuredRow(NamedTuple):
@@ -54,10 +61,12 @@ class RateTable(NamedTuple):
     """Everything that turns a situation on a device into a rate with its evidence."""
 
     ratios: Ratios
-    width_seen: float  # scale of the half width of an interval, when the device was measured in this class
-    width_unseen: float
+    widths: Mapping[
+        str, float
+    ]  # scales of half widths: UNSEEN, SEEN, or software under which the device was measured
     rows: Mapping[str, Sequence[MeasuredRow]]  # by model
     classes: frozenset[tuple[str, str]]  # (device, resource that bounds) of which runs were measured
+    software: frozenset[tuple[str, str]]  # (device, engine), the same
 
     def estimate(
         self, base: "Base", device: Device, log: LogRate, *, with_evidence: bool = False
@@ -91,9 +100,12 @@ class RateTable(NamedTuple):
         return rate
 
     def half_width(self, situation: Situation, device: Device, log: LogRate) -> float:
-        """Half of the 80 % interval of the logarithm."""
-        seen = self.measured_in_class(situation, device)
-        return (self.width_seen if seen else self.width_unseen) * log.spread**WIDTH_POWER
+        """Half of the 80 % interval of the logarithm. One table by one hand tells more of its other models on a device
+        than submissions of many do of each other."""
+        if not self.measured_in_class(situation, device):
+            return self.widths[UNSEEN] * reach(log.spread)
+        own = situation.engine if (device.name, situation.engine) in self.software else SEEN
+        return self.widths.get(own, self.widths[SEEN]) * reach(log.spread)
 
     def measured_in_class(self, situation: Situation, device: Device) -> bool:
         """Whether this device ran anything that the same resource bounds."""
@@ -131,6 +143,11 @@ class RateTable(NamedTuple):
                 -row.rows,
             ),
         )
+
+
+def reach[T: (float, NDArray[np.float64])](spread: T) -> T:
+    """What half widths are proportional to: the uncertainty, and more outside what was measured."""
+    return spread * np.maximum(1.0, spread / SPREAD_FAR) ** FAR_POWER
 
 
 def arithmetic_roof(situation: Situation, device: Device) -> float:
@@ -200,7 +217,8 @@ def load_rates() -> RateTable:
         )  # fmt: skip
     classes = {tuple(level.split("|")) for level in ratios["device family"]}
     ran = frozenset((device, bound_by(family)) for device, family in classes)
-    return RateTable(ratios, widths["seen"], widths["unseen"], dict(rows), ran)
+    software = frozenset((row.device, row.engine) for found in rows.values() for row in found)
+    return RateTable(ratios, widths, dict(rows), ran, software)
 
 
 @cache
