@@ -77,6 +77,11 @@ class LineInline(admin.TabularInline):
             "role", "sku", "position", "demonstration",
         )  # fmt: skip
 
+    def get_queryset(self, request: HttpRequest) -> models.QuerySet[QuoteLine]:
+        """With the quote's discount at hand, without its frozen copies, which take 20 ms to read."""
+        lines = super().get_queryset(request).select_related("quote")
+        return lines.defer("quote__proposal", "quote__issued_copy")
+
     def has_change_permission(self, request: HttpRequest, obj: Quote | None = None) -> bool:
         return super().has_change_permission(request, obj) and (obj is None or obj.is_editable)
 

@@ -1,8 +1,8 @@
 """`make bench`: what a visitor waits for, against its budget.
 
 Prints the time on the clock (least and median of several runs) and the median of the processor time, which a busy
-machine does not stretch. Budgets are goals on a quiet two-core machine: a processor time above its budget is marked,
-and makes the exit status 1 only with `--strict`, so that a busy machine does not fail a build.
+machine does not stretch. Budgets are goals on a quiet two-core machine: each row says whether its processor time keeps
+the budget. The exit status is 1 only with `--strict` when one does not, so that a busy machine fails no build.
 """
 
 import argparse
@@ -24,6 +24,7 @@ os.environ.setdefault("SITE_MODE", "test")
 os.environ.setdefault("DJANGO_SETTINGS_MODULE", "tests.settings")
 
 ON = date(2026, 11, 30)
+MEMORY_MIB = 400
 
 
 class Measured(NamedTuple):
@@ -36,6 +37,12 @@ class Measured(NamedTuple):
     @property
     def is_over(self) -> bool:
         return self.processor_ms > self.budget_ms
+
+    def __str__(self) -> str:
+        times = (
+            f"{self.minimum_ms:10.1f}{self.median_ms:10.1f}{self.processor_ms:12.1f}{self.budget_ms:10.0f}"
+        )
+        return f"{self.name:40}{times}  {'OVER' if self.is_over else 'kept'}"
 
 
 def measure(name: str, budget_ms: float, work: Callable[[], object], rounds: int = 15) -> Measured:
@@ -63,6 +70,11 @@ def searches() -> list[Measured]:
 
     catalog, knowledge = seed_snapshot(ON), shipped()
     whole = load_workload("municipality")
+    many = [services(80), services(40), services(20)]
+    named = [
+        one.model_copy(update={"name": f"{one.name} {n}"}) for n, some in enumerate(many) for one in some
+    ]
+    twelve = Workload(services=tuple(named))
     four, five = Workload(services=services()), Workload(services=services(), jobs=(NIGHT,))
     return [
         measure(
@@ -82,6 +94,12 @@ def searches() -> list[Measured]:
             "search: four services, one job",
             200,
             lambda: size(five, catalog, Assumptions(), knowledge, on=ON),
+        ),
+        measure(
+            "search: twelve large loads, new catalog",
+            2000,
+            lambda: size(twelve, catalog.model_copy(), Assumptions(), knowledge, on=ON),
+            rounds=3,
         ),
     ]
 
@@ -134,6 +152,7 @@ def pages() -> list[Measured]:
     for command in ("load_catalog", "make_demo"):
         call_command(command, stdout=StringIO())
 
+    from django.contrib.auth.models import User
     from django.test import Client
     from django.urls import reverse
 
@@ -141,6 +160,7 @@ def pages() -> list[Measured]:
     from quotes import services
     from quotes.documents.pdf import render_pdf
     from quotes.models import Quote
+    from quotes.services import proposals
 
     quote = Quote.objects.get(reference="DEMO-1")
     document, token, visitor = services.document_of(quote), quote.draft.token, Client()
@@ -148,6 +168,8 @@ def pages() -> list[Measured]:
     step = reverse("wizard:step", args=[token, slug])
     estimate = reverse("quotes:estimate", args=[token])
     proposal = reverse("quotes:proposal", args=[token])
+    change = reverse("admin:quotes_quote_change", args=[quote.pk])
+    visitor.force_login(User.objects.get(username="demo-sales"))
     people = count(60)
 
     def get(address: str) -> None:
@@ -158,11 +180,17 @@ def pages() -> list[Measured]:
         answer = visitor.post(estimate, {"step": slug, "at_once": str(next(people))})
         assert answer.status_code == 200
 
+    def first_visit() -> None:
+        proposals._proposal.cache_clear()
+        get(proposal)
+
     return [
         measure("catalog snapshot, cached", 5, snapshot),
         measure("questionnaire step", 30, lambda: get(step)),
         measure("estimate after a change", 200, type_on),
-        measure("proposal page, cached sizing", 150, lambda: get(proposal)),
+        measure("proposal page, first visit", 500, first_visit),
+        measure("proposal page, cached sizing", 100, lambda: get(proposal)),
+        measure("quote in the admin", 120, lambda: get(change)),
         measure("PDF", 1500, lambda: render_pdf(document), rounds=5),
     ]
 
@@ -172,13 +200,14 @@ def main() -> int:
     parser.add_argument("--strict", action="store_true", help="exit 1 when a budget is exceeded")
     strict = parser.parse_args().strict
     rows = searches() + money() + pages()
-    print(f"{'milliseconds':32}{'least':>10}{'median':>10}{'processor':>12}{'budget':>10}")
-    for row in rows:
-        times = f"{row.minimum_ms:10.1f}{row.median_ms:10.1f}{row.processor_ms:12.1f}{row.budget_ms:10.0f}"
-        print(f"{row.name:32}{times}{'  over' if row.is_over else ''}")
+    print(f"{'milliseconds':40}{'least':>10}{'median':>10}{'processor':>12}{'budget':>10}")
+    print(*rows, sep="\n")
     memory_mib = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
-    print(f"{'memory of the process, at most':32}{memory_mib:10.0f} MiB")
-    return 1 if strict and any(row.is_over for row in rows) else 0
+    large = memory_mib > MEMORY_MIB
+    print(
+        f"{'memory of the process, at most (MiB)':40}{memory_mib:10.0f}{MEMORY_MIB:32}  {'OVER' if large else 'kept'}"
+    )
+    return 1 if strict and (large or any(row.is_over for row in rows)) else 0
 
 
 if __name__ == "__main__":

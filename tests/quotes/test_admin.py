@@ -7,13 +7,15 @@ from typing import Any
 
 import pytest
 from django.contrib.auth.models import Permission, User
+from django.db import connection
 from django.http import HttpResponse
 from django.test import Client
+from django.test.utils import CaptureQueriesContext
 from django.urls import reverse
 
 from quotes import services
 from quotes.admin.steps import STEPS
-from quotes.models import AssumptionOverride, Quote, QuoteStatus, Seller, TermsDocument, VatRate
+from quotes.models import AssumptionOverride, Quote, QuoteLine, QuoteStatus, Seller, TermsDocument, VatRate
 from quotes.sizing.assumptions import Assumptions
 from tests.quotes.conftest import CONTACT, sized
 
@@ -201,6 +203,34 @@ def test_a_step_of_a_colleague_overtakes_a_form_too(
     (told,) = response.context["adminform"].form.non_field_errors()
     assert "ada saved it" in told
     assert Quote.objects.get(pk=quote.pk).internal_note == ""
+
+
+def queries_of(client: Client, address: str) -> int:
+    with CaptureQueriesContext(connection) as asked:
+        client.get(address)
+    return len(asked)
+
+
+def test_pages_ask_the_database_no_more_for_longer_lists(sales: Client, make_quote) -> None:
+    draft, issued = make_quote(), make_quote("issued")
+    pages = (
+        list_page(),
+        form_page(draft),
+        form_page(issued),
+        *(reverse("quotes:quote", args=[quote.token]) for quote in (draft, issued)),
+    )
+    for page in pages:
+        sales.get(page)  # what is worked out once per process
+    before = [queries_of(sales, page) for page in pages]
+    QuoteLine.objects.bulk_create(
+        QuoteLine(
+            quote=draft, position=90 + number, text="work", role="service", group="services", unit_eur=1
+        )
+        for number in range(5)
+    )
+    for _ in range(3):
+        make_quote()
+    assert [queries_of(sales, page) for page in pages] == before
 
 
 def test_sales_adds_a_line(sales: Client, make_quote) -> None:
