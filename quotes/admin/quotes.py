@@ -306,6 +306,18 @@ class QuoteAdmin(CatalogAdmin):
 
     # ── saving ──────────────────────────────────────────────────────────────────────────────────────────────────
 
+    def save_model(self, request: HttpRequest, obj: Quote, form: Any, change: bool) -> None:
+        """Another VAT number has not been found valid by the check of the one before."""
+        if (
+            "vat_id" in form.changed_data
+            and "vat_id_checked_on" not in form.changed_data
+            and obj.vat_id_checked_on
+        ):
+            obj.vat_id_checked_on = None
+            text = _("The VAT number is another one now: check it in VIES and enter the day anew.")
+            self.message_user(request, text, messages.WARNING)
+        super().save_model(request, obj, form, change)
+
     def save_related(self, request: HttpRequest, form: Any, formsets: Any, change: bool) -> None:
         super().save_related(request, form, formsets, change)
         if form.instance.is_editable:

@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Callable
+from datetime import date
 from decimal import Decimal
 from typing import Any
 
@@ -152,6 +153,17 @@ def test_a_draft_follows_its_language_but_keeps_prices_and_own_words(sales: Clie
     document = services.document_of(quote)
     assert (document.language, document.terms.title) == ("en", "Terms")
     assert services.follow_language(quote, "nl")[0].text == "Eigen woorden"
+
+
+@pytest.mark.parametrize(("day", "after"), [("2026-11-01", None), ("2026-11-30", date(2026, 11, 30))])
+def test_another_vat_number_has_to_be_checked_anew(
+    sales: Client, make_quote, day: str, after: date | None
+) -> None:
+    quote = make_quote(vat_id="DE123456789", vat_id_checked_on=date(2026, 11, 1))
+    typed = {"vat_id": "DE987654321", "vat_id_checked_on": day}
+    assert sales.post(form_page(quote), filled(sales.get(form_page(quote))) | typed).status_code == 302
+    quote.refresh_from_db()
+    assert (quote.vat_id, quote.vat_id_checked_on) == ("DE987654321", after)
 
 
 @pytest.mark.parametrize(("title", "after"), [("AI-systeem", "AI system"), ("Ons plan", "Ons plan")])
