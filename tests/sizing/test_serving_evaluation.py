@@ -284,6 +284,49 @@ def test_at_the_full_context_the_card_of_a_case_is_too_small() -> None:
     assert found.predicted == 0
 
 
+UNSEEN: list[tuple[str, dict[str, object], float | None]] = [
+    (
+        "starts (1/0)",
+        {"model": "Qwen2.5-7B", "gpu": "L4 24GB", "gpu_count": 8, "tp": 8, "max_context": 8192},
+        0,
+    ),
+    (
+        "fits (1/0)",
+        {"model": "Llama-3.1-70B", "gpu": "H200", "gpu_count": 3, "tp": 3, "max_context": 8192},
+        0,
+    ),
+    (
+        "fits (1/0)",
+        {"model": "Llama-2-7B", "weight_dtype": "fp16", "gpu": "A100 80GB", "max_context": 8192},
+        0,
+    ),
+    ("fits (1/0)", {"model": "Llama-3.3-70B", "quant": "Q4_K_M", "gpu_mem_gib": 24}, 0),
+    ("fits (1/0)", {"model": "Llama-3.1-8B", "quant": "Q4_K_M", "memory_gb": 8, "max_context": 4096}, 1),
+    ("valid (1/0)", {"cases": [{"heads": 40, "kv_heads": 10, "tp": 8}]}, 0),
+    ("valid (1/0)", {"cases": [{"heads": 64, "kv_heads": 8, "tp": 16}]}, 1),
+    ("GB", {"model": "Llama-3.1-70B", "quant": "Q6_K"}, 57.9),
+    ("GB", {"model": "Llama-3-70B", "kv_dtype": "fp16", "context": 131_072}, 42.95),
+    ("GiB KV", {"model": "Llama-3-70B", "kv_dtype": "fp16", "context": 8192, "batch": 4}, 10),
+    ("bytes per token", {"model": "Qwen3.5-27B", "kv_dtype": "bf16"}, 65_536),
+    ("bytes per token", {"model": "Nobody-27B", "kv_dtype": "bf16"}, None),
+]
+
+
+@pytest.mark.parametrize(("unit", "inputs", "expected"), UNSEEN)
+def test_cases_of_the_same_kinds(unit: str, inputs: dict[str, object], expected: float | None) -> None:
+    """Layouts and lengths that no engine starts, memory without a GPU, files by their type; None is refused."""
+    case = {
+        "id": "x",
+        "inputs": json.dumps(inputs),
+        "unit": unit,
+        "numeric_expected": "1",
+        "source_locator": "",
+    }
+    (found,) = worked_cases.predict_rows([case], CONTEXT)
+    assert bool(found.refused) == (expected is None)
+    assert found.predicted == (expected if expected is None else pytest.approx(expected, rel=0.02))
+
+
 SERVED = {"workload": "inference", "model": "Llama-3.1-8B", "weight_dtype": "bf16", "gpu": "H100 SXM 80GB", "isl": 1000,
           "osl": 500, "concurrency": 8, "engine": "vLLM", "max_context": 8192}  # fmt: skip
 

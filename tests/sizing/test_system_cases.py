@@ -24,6 +24,9 @@ EXACT = [
     ("4", "spine switches", {"nodes": 32, "nics_per_node": 8, "switch_ports": 64}),
     ("15", "lower switches", {"nodes": 240, "gpus_per_node": 4, "nics": "4 x NDR200"}),
     ("14.3", "kW per node maximum", {"system": "DGX B200"}),
+    ("10.2", "kW per node maximum", {"system": "DGX H200"}),
+    ("40", "switches", {"nodes": 95, "nics_per_node": 8, "switch_ports": 64, "ufm": True}),
+    ("256", "leaf-spine cables", {"nodes": 31, "nics_per_node": 8, "switch_ports": 64, "ufm": True}),
 ]
 
 

@@ -227,6 +227,37 @@ def test_cases_that_leave_something_open_are_answered_all_the_same(name: str) ->
     assert float(found.predicted or 0) > 0
 
 
+SHARDED = {"workload": "pretrain", "params_b": 7.5, "model": "7.5B", "gpu_count": 64, "gpu": "A100 80GB"}
+STATED = {
+    "workload": "pretrain",
+    "model": "LLaMA-65B",
+    "params_b": 65.2,
+    "gpu": "A100 80GB",
+    "gpu_count": 2048,
+}
+
+
+@pytest.mark.parametrize(
+    ("unit", "inputs", "expected"),
+    [
+        ("GB model states per GPU", SHARDED | {"sharding": "DDP"}, 120),
+        ("GB model states per GPU", SHARDED | {"sharding": "ZeRO-1"}, 31.4),
+        ("GB model states per GPU", SHARDED | {"sharding": "ZeRO-2"}, 16.6),
+        ("GB model states per GPU", SHARDED | {"sharding": "ZeRO-3"}, 1.9),
+        ("% MFU", STATED | {"tokens_per_s_per_gpu": 380}, 47.6),
+        ("days", STATED | {"tokens": 1.4e12, "mfu_pct": 47.6}, 20.9),
+    ],
+)
+def test_what_a_case_states_goes_before_what_is_predicted(
+    unit: str, inputs: dict[str, object], expected: float
+) -> None:
+    """The states of one GPU as the paper on dividing them prints them, and the figures of one published run."""
+    row = {"id": "X", "unit": unit, "numeric_expected": str(expected), "source_locator": ""}
+    found = predict_case(row, inputs, CONTEXT)
+    assert found is not None
+    assert float(found.predicted or 0) == pytest.approx(expected, rel=0.03)
+
+
 def test_cases_about_something_else_are_left_to_others() -> None:
     row = {"id": "X", "unit": "tokens/s", "numeric_expected": "1", "source_locator": ""}
     assert predict_case(row, {"workload": "serving"}, CONTEXT) is None

@@ -52,7 +52,7 @@ PATTERNS: tuple[tuple[str, str], ...] = (
     (r"kimi-dev-72b|qwen2-72b", "Qwen/Qwen2.5-72B"),
     (r"qwen2\.5-(?:coder-|math-)?(0\.5|1\.5|3|7|14|32|72)b", "Qwen/Qwen2.5-{0}B"),
     (r"qwq-32b", "Qwen/QwQ-32B"),
-    (r"qwen3\.(?:6|8)-27b", "Qwen/Qwen3.5-27B"),
+    (r"qwen3\.(?:5|6|8)-27b", "Qwen/Qwen3.5-27B"),
     (r"qwen3\.(?:5|6)-35b", "Qwen/Qwen3.5-35B-A3B"),
     (r"qwen3\.5-122b", "Qwen/Qwen3.5-122B-A10B"),
     (r"qwen3\.5-397b", "Qwen/Qwen3.5-397B-A17B"),

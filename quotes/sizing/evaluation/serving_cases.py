@@ -6,6 +6,7 @@ taken as an engine's default.
 
 import re
 from collections.abc import Callable, Mapping
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -83,7 +84,7 @@ def _told(row: Row, inputs: Inputs, value: float | None = None, refused: str = "
 def _answer_for(row: Row, inputs: Inputs) -> Answer | None:
     if inputs.get("workload", "inference") != "inference" or "sharding" in inputs:
         return None
-    if not inputs.keys() & {"model", "gpus", "cases", "params_b"} or inputs.keys() & {
+    if not inputs.keys() & {"model", "gpus", "cases", "params_b", "heads"} or inputs.keys() & {
         "horizon_years",
         "system",
     }:
@@ -101,21 +102,39 @@ def _start(row: Row, inputs: Inputs, context: Context, **changes: Any) -> Start:
     gpus = int(stated.get("gpu_count", stated.get("tp", 1)))
     dp, pp = int(stated.get("dp", 1)), int(stated.get("pp", 1))
     tp = int(stated.get("tp") or max(1, gpus // (dp * pp)))
-    engine, _, version = str(stated.get("engine") or "vLLM").partition(" ")
+    memory = stated.get("gpu_mem_gib", stated.get("memory_gb", ""))
+    gguf = _gguf(_format_name(stated))
+    engine, _, version = str(stated.get("engine") or ("llama.cpp" if gguf else "vLLM")).partition(" ")
     cells = {
-        "model": str(stated.get("model", "")), "quantization": _format_name(stated), "kv_dtype": str(
-            stated.get("kv_dtype", "")
-        ), "gpu": str(stated.get("gpu") or USUAL_GPU), "gpu_mem_gb": str(stated.get("gpu_mem_gib", "")),
+        "model": str(stated.get("model", "")), "quantization": "q4_k_m" if gguf else _format_name(stated),
+        "kv_dtype": str(stated.get("kv_dtype", "")), "gpu_mem_gb": str(memory),
+        "gpu": str(stated.get("gpu") or ("" if memory else USUAL_GPU)),
         "gpu_count": str(gpus), "tp": str(tp), "pp": str(pp), "engine": engine, "engine_version": version,
         "gpu_memory_utilization": str(stated.get("mem_util", "")), "max_model_len": str(stated.get("max_context", "")),
         "notes": f"data parallel {dp}" if dp > 1 else "",
     }  # fmt: skip
-    return start_of(cells, context, arch=_architecture(stated, context))
+    start = start_of(cells, context, arch=_architecture(stated, context))
+    return replace(start, form=gguf) if gguf else start
+
+
+# Bits per weight of the files of a 70B model, whose embedding weighs little; smaller models have somewhat more.
+GGUF_BITS = {
+    "q2_k": 2.99, "q3_k_s": 3.5, "q3_k_m": 3.88, "q3_k_l": 4.2, "iq4_xs": 4.29, "q4_k_s": 4.57, "q5_k_s": 5.52,
+    "q5_0": 5.52, "q5_k_m": 5.66, "q6_k": 6.56,
+}  # fmt: skip
+
+
+def _gguf(label: str) -> WeightFormat | None:
+    """A file of llama.cpp; None for every other format."""
+    key = label.lower()
+    if key in FORMATS:
+        return FORMATS[key] if FORMATS[key].whole_file else None
+    return WeightFormat(key, GGUF_BITS[key] / 8, "bf16", whole_file=True) if key in GGUF_BITS else None
 
 
 def _format_name(inputs: Inputs) -> str:
     text = str(inputs.get("quant") or inputs.get("weight_dtype") or "")
-    return {"fp4": "nvfp4", "int4-awq": "awq"}.get(text.lower(), text)
+    return {"fp4": "nvfp4", "int4-awq": "awq", "fp16": "float16"}.get(text.lower(), text)
 
 
 def _architecture(inputs: Inputs, context: Context) -> ModelArchitecture:
@@ -143,7 +162,9 @@ def _with_dimensions(arch: ModelArchitecture, stated: Inputs) -> ModelArchitectu
     update = {_DIMENSIONS[key]: int(value) for key, value in stated.items() if key in _DIMENSIONS}
     if "global_layers" in stated:
         update["sliding_layers"] = int(stated.get("layers", arch.layers)) - int(stated["global_layers"])
-    changed = {key: value for key, value in update.items() if getattr(arch, key) != value}
+    changed: dict[str, Any] = {key: value for key, value in update.items() if getattr(arch, key) != value}
+    if "layers" in update and update.keys() & {"kv_heads", "kv_rank"}:
+        changed["key"] = arch.key if arch.key != "typical" else "stated"
     return arch.model_copy(update=changed)
 
 
@@ -163,12 +184,20 @@ def _pool(inputs: Inputs) -> float | None:
 def kv_tokens(row: Row, inputs: Inputs, context: Context) -> float:
     """From the pool when the case states one, else from the hardware."""
     start = _start(row, inputs, context)
+    _known_cache(start)
     pool = _pool(inputs)
     return tokens(start) if pool is None else pool * BYTES_GIB / _bytes_per_token(start)
 
 
+def _known_cache(start: Start) -> None:
+    """A model of which only the size is known has no known cache. Raises OutOfScope."""
+    if start.arch.key == "typical":
+        raise OutOfScope("How much cache the model takes is not known without its dimensions.")
+
+
 def _bytes_per_token(start: Start) -> float:
     """Per GPU, in all layers."""
+    _known_cache(start)
     width = kv_bytes(start.kv_format)
     full = kv_bytes_per_token_full(start.arch, width, start.split.tp)
     return float(full + kv_bytes_per_token_sliding(start.arch, width, start.split.tp))
@@ -183,8 +212,13 @@ def bytes_per_token(row: Row, inputs: Inputs, context: Context) -> float:
     return _bytes_per_token(_start(row, {**inputs, "gpu_count": 1, "tp": 1}, context))
 
 
+def kib_per_token(row: Row, inputs: Inputs, context: Context) -> float:
+    return bytes_per_token(row, inputs, context) / 1024
+
+
 def largest_context(row: Row, inputs: Inputs, context: Context) -> float:
     start = _start(row, inputs, context)
+    _known_cache(start)
     pool = _pool(inputs)
     room = float(start.budget.kv_pool_gib) if pool is None else pool
     longest = largest_context_tokens(start.arch, kv_bytes(start.kv_format), start.split, room, start.engine)
@@ -205,7 +239,7 @@ def _whole_weights(inputs: Inputs, context: Context) -> float:
 
 
 def _form(inputs: Inputs, context: Context) -> WeightFormat:
-    return weight_format_of(
+    return _gguf(_format_name(inputs)) or weight_format_of(
         _format_name(inputs), str(inputs.get("model", "")), _architecture(inputs, context)
     )
 
@@ -215,6 +249,9 @@ def weights_gib(row: Row, inputs: Inputs, context: Context) -> float:
 
 
 def size_gb(row: Row, inputs: Inputs, context: Context) -> float:
+    """Of the weights; of the cache when the case is about one: it states a length and no format of weights."""
+    if "context" in inputs and not inputs.keys() & {"quant", "weight_dtype"} and "weights" not in row["unit"]:
+        return sequence_or_use_gib(row, inputs, context) * BYTES_GIB / 1e9
     return _whole_weights(inputs, context) / 1e9
 
 
@@ -243,9 +280,9 @@ def sequence_or_use_gib(row: Row, inputs: Inputs, context: Context) -> float:
         return weights_gib(row, inputs, context)
     start = _start(row, inputs, context)
     length = float(inputs.get("context", start.length))
-    return (
-        float(kv_bytes_of_sequence(start.arch, length, kv_bytes(start.kv_format), start.split.tp)) / BYTES_GIB
-    )
+    width, aware = kv_bytes(start.kv_format), "engine" not in inputs or start.engine.window_aware
+    each = kv_bytes_of_sequence(start.arch, length, width, start.split.tp, window_aware=aware)
+    return float(each) * int(inputs.get("batch", 1)) / BYTES_GIB
 
 
 def fits(row: Row, inputs: Inputs, context: Context) -> float:
@@ -253,12 +290,30 @@ def fits(row: Row, inputs: Inputs, context: Context) -> float:
     if found:  # half of the GPUs, dealt over the workers
         each = max(1, int(inputs.get("gpu_count", 8)) // 2 // int(found[1]))
         inputs = {**inputs, "gpu_count": each, "tp": each}
-    found_verdict = outcome(_start(row, inputs, context))
+    start = _start(row, inputs, context)
+    if not _starts(start):
+        return 0.0
+    found_verdict = outcome(start)
     if (
         int(inputs.get("pp", 1)) > 1
     ):  # stages are never even: what is tight on average is too much for the fullest
         return float(found_verdict is Verdict.FITS)
     return float(found_verdict is not Verdict.OOM)
+
+
+def _starts(start: Start) -> bool:
+    """Whether an engine takes the layout and the length at all, however much memory there is."""
+    heads, most = start.arch.query_heads, start.arch.max_context
+    divides = start.local or divides_heads(
+        heads, heads if start.arch.is_mla else start.arch.kv_heads, int(start.split.tp)
+    )
+    known = start.arch.key != "typical" and bool(most)
+    return divides and not (known and start.length > float(most or 0))
+
+
+def divides_heads(heads: int, kv_heads: int, tp: int) -> bool:
+    """Query heads divide over the GPUs, and KV heads do or are copied evenly."""
+    return heads % tp == 0 and (kv_heads % tp == 0 or tp % kv_heads == 0)
 
 
 def least_gpus(row: Row, inputs: Inputs, context: Context) -> float:
@@ -286,13 +341,27 @@ def memory_of_gpu(row: Row, inputs: Inputs, context: Context) -> float:
     return float(find_accelerator(name, context.catalog).memory_gib or np.nan)
 
 
+def active_parameters_b(row: Row, inputs: Inputs, context: Context) -> float:
+    return active_params(_architecture(inputs, context)) / 1e9
+
+
 def parameters_b(row: Row, inputs: Inputs, context: Context) -> float:
     return parameters(_architecture(inputs, context)).total / 1e9
 
 
 def valid_split(row: Row, inputs: Inputs, context: Context) -> float:
     """1 when every listed degree divides its heads."""
-    return float(all(int(case["heads"]) % int(case["tp"]) == 0 for case in inputs["cases"]))
+    cases = inputs.get("cases") or [inputs]
+    return float(
+        all(
+            divides_heads(
+                heads := int(case.get("heads") or case["q_heads"]),
+                int(case.get("kv_heads", heads)),
+                int(case["tp"]),
+            )
+            for case in cases
+        )
+    )
 
 
 # ── speed ───────────────────────────────────────────────────────────────────────────────────────────────────────
@@ -328,12 +397,13 @@ def _rate(row: Row, inputs: Inputs, context: Context, metric: str) -> float:
         inputs.get("batch") or inputs.get("max_num_seqs") or inputs.get("concurrency") or inputs.get("users")
     )
     engine = str(inputs.get("engine") or _engine_of(row["source_locator"]))
+    read, written = (_first(inputs, *names) for names in (PROMPT_NAMES, ANSWER_NAMES))
     cells = {
         "id": row["id"], "source_title": "TensorRT-LLM" if engine.startswith("TensorRT") else "", "date": "",
         "model": str(inputs["model"]), "quantization": "" if _format_name(inputs).startswith("labelled")
         else _format_name(inputs), "kv_dtype": str(inputs.get("kv_dtype", "")), "gpu": str(inputs["gpu"]),
         "gpu_count": str(inputs.get("gpu_count", 1)), "tp": str(inputs.get("tp", "")), "pp": "", "engine": engine,
-        "scenario": "offline", "input_len": str(inputs["isl"]), "output_len": str(inputs["osl"]),
+        "scenario": "offline", "input_len": str(read), "output_len": str(written),
         "concurrency_or_batch": str(seats) if seats else "max load", "metric": metric, "value": "0", "notes": "",
     }  # fmt: skip
     batch = inputs.get("batch") if metric.startswith("tokens") else None
@@ -343,8 +413,19 @@ def _rate(row: Row, inputs: Inputs, context: Context, metric: str) -> float:
         raise OutOfScope("The load is beyond what the system carries.")
     if not batch:
         return answer.value
-    total = float(batch) * float(inputs["osl"]) / answer.value
+    total = float(batch) * float(written) / answer.value
     return total / (float(inputs.get("gpu_count", 1)) if metric.endswith("per_gpu") else 1.0)
+
+
+PROMPT_NAMES = ("isl", "input", "input_len", "input_tokens", "prompt_tokens")
+ANSWER_NAMES = ("osl", "output", "output_len", "output_tokens", "generated_tokens")
+
+
+def _first(inputs: Inputs, *names: str) -> Any:
+    for name in names:
+        if name in inputs:
+            return inputs[name]
+    raise OutOfScope("The case does not state the lengths of prompt and answer.")
 
 
 def _engine_of(source: str) -> str:
@@ -353,14 +434,19 @@ def _engine_of(source: str) -> str:
 
 
 def single_stream(row: Row, inputs: Inputs, context: Context) -> float:
-    """Tokens per second of one user on a machine of which only the bandwidth is stated."""
-    if "bandwidth_gbs" not in inputs:
+    """Tokens per second of one user by the bandwidth of the machine; under a load, those of a throughput table."""
+    if inputs.keys() & {*PROMPT_NAMES} and inputs.keys() & {*ANSWER_NAMES} and "bandwidth_gbs" not in inputs:
+        return rate(row, inputs, context)
+    bandwidth = inputs.get("bandwidth_gbs")
+    if bandwidth is None and "gpu" in inputs and int(inputs.get("users", inputs.get("batch", 1))) == 1:
+        bandwidth = find_accelerator(str(inputs["gpu"]), context.catalog).memory_bandwidth_gb_s
+    if not bandwidth:
         raise OutOfScope("The case does not state a memory bandwidth.")
     arch = _architecture(inputs, context)
     active = float(inputs.get("active_b") or active_params(arch) / 1e9) * 1e9
     width = _bits_of(str(inputs.get("quant", ""))) or _form(inputs, context).bytes_per_weight
     launches = arch.layers * KERNELS_PER_LAYER * (2 if arch.is_moe else 1) * KERNEL_US * 1e-6
-    return 1 / (active * width / (float(inputs["bandwidth_gbs"]) * 1e9 * LOCAL_MEMORY_EFF) + launches)
+    return 1 / (active * width / (float(bandwidth) * 1e9 * LOCAL_MEMORY_EFF) + launches)
 
 
 def _bits_of(quantisation: str) -> float | None:
@@ -376,23 +462,28 @@ ANSWERS: tuple[tuple[str, Answer], ...] = (
     (r"gib weights per gpu", weights_per_gpu_gib),
     (r"gb weights per gpu", weights_per_gpu_gb),
     (r"gib weights|gib of weights", weights_gib),
-    (r"(fits|starts) \(1/0\)", fits),
+    (r"(fits|starts|runs|works) \(1/0\)", fits),
     (r"valid \(1/0\)", valid_split),
     (r"gb used", used_gb),
-    (r"gb|gb weights", size_gb),
-    (r"tokens max context|max tokens of context", largest_context),
-    (r"output tokens/s per gpu", rate_per_gpu),
-    (r"output tokens/s", rate),
+    (r"gb|gb weights|gb (model )?file|gb checkpoint", size_gb),
+    (
+        r"tokens max context|max tokens of context|max(imum)? context tokens|tokens of max(imum)? context",
+        largest_context,
+    ),
+    (r"(output )?tokens/s (output )?per gpu", rate_per_gpu),
+    (r"output tokens/s|tokens/s output", rate),
     (r"ratio of kv memory", kv_memory_ratio),
-    (r"bytes per token", bytes_per_token),
+    (r"bytes (of kv )?per token", bytes_per_token),
+    (r"kib (of kv )?per token", kib_per_token),
     (r"gib|gib.*(kv|cache|rank|mla).*", sequence_or_use_gib),
-    (r"(concurrent )?requests( held)?|(full-length )?requests at once", requests_held),
+    (r"(concurrent )?(requests|sequences)( held)?|(full-length )?requests at once", requests_held),
     (r"ms (mean )?(ttft|time to first token)", first_token_ms),
     (r"s (mean )?(ttft|time to first token)", first_token_s),
     (r"ms (tpot|itl|per token|per output token)", per_token_ms),
     (r"(output )?tokens/s per user", rate_per_user),
     (r"tokens/s", single_stream),
     (r"billion parameters", parameters_b),
-    (r"gpus minimum", least_gpus),
+    (r"billion active parameters|billion parameters active", active_parameters_b),
+    (r"gpus minimum|minimum gpus|gpus needed|least gpus", least_gpus),
     (r"gib on .*", memory_of_gpu),
 )

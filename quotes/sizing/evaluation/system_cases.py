@@ -28,13 +28,22 @@ COUNTS: Mapping[str, Callable[[Topology], float]] = {
     "core switches": lambda plan: plan.cores,
     "servers per stripe": lambda plan: plan.nodes_most,
     "compute cables": lambda plan: plan.node_cables + plan.spine_cables,
+    "node cables": lambda plan: plan.node_cables,
+    "spine cables": lambda plan: plan.spine_cables,
+    "leaves per stripe": lambda plan: plan.leaves,
 }
+SAME_COUNT = {
+    "switches": "compute switches", "leaves": "leaf switches", "spines": "spine switches", "cores": "core switches",
+    "leaf-spine cables": "spine cables", "spine-leaf cables": "spine cables", "node-leaf cables": "node cables",
+    "nodes per stripe": "servers per stripe",
+}  # fmt: skip
 
 
 def predict_case(row: Row, inputs: Mapping[str, object], context: Context) -> PredictedRow | None:
     """None when the case is not about a network or a server."""
-    if row["unit"] in COUNTS:
-        return _network(row, inputs)
+    count = COUNTS.get(SAME_COUNT.get(row["unit"], row["unit"]))
+    if count and inputs.keys() & {"switch_ports", "leaf_ports", "nodes", "planes"}:
+        return _network(row, inputs, count)
     if row["unit"] == "lower switches":
         return _answered(row, _lower_switches(inputs))
     if row["unit"].startswith("kW per node"):
@@ -52,7 +61,9 @@ def predict_case(row: Row, inputs: Mapping[str, object], context: Context) -> Pr
     )
 
 
-def _network(row: Row, inputs: Inputs) -> PredictedRow:
+def _network(row: Row, inputs: Inputs, count: Callable[[Topology], float]) -> PredictedRow:
+    if str(inputs.get("subscription", "1:1")) != "1:1":
+        return _refused(row, "Only fabrics that never block are planned.")
     rails = int(inputs.get("nics_per_node") or inputs.get("gpus_per_node") or 8)
     ports = int(inputs.get("switch_ports") or inputs.get("leaf_ports") or 64)
     planes = int(inputs.get("planes", 1))
@@ -74,7 +85,7 @@ def _network(row: Row, inputs: Inputs) -> PredictedRow:
         return PredictedRow(
             row["id"], METRIC, float(row["numeric_expected"]), refused="Beyond three tiers.", model="system"
         )
-    return _answered(row, COUNTS[row["unit"]](plan))
+    return _answered(row, count(plan))
 
 
 def _lower_switches(inputs: Inputs) -> float:
@@ -90,7 +101,12 @@ def _lower_switches(inputs: Inputs) -> float:
 def _node(row: Row, inputs: Inputs, context: Context) -> PredictedRow:
     name = str(inputs.get("system", ""))
     for server in context.catalog.servers:
-        if server.name.lower() == name.lower() and server.planning_power_w:
+        family, _, models = server.name.lower().rpartition(" ")
+        names = {
+            f"{family.removesuffix(' /').rpartition(' ')[0]} {models}",
+            *server.name.lower().split(" / "),
+        }
+        if name.lower() in {server.name.lower(), *names} and server.planning_power_w:
             return _answered(row, server.planning_power_w / 1000)
     return PredictedRow(
         row["id"],
@@ -107,9 +123,16 @@ def _racks(row: Row, inputs: Inputs, context: Context) -> PredictedRow:
     Four servers of 10.2 kW are 41 kW behind a rear door, on feeds loaded to their breakers: both above our defaults.
     """
     name = " ".join(str(inputs.get("system", "")).split()[:2])
-    server = next((row for row in context.catalog.servers if row.name.startswith(name)), None)
+    chips = name.split()[-1].lower() if name else ""
+    server = next(
+        (
+            one
+            for one in context.catalog.servers
+            if one.name.split()[:1] == name.split()[:1] and chips in one.name.lower()
+        ),
+        None,
+    )
     gpus = int(inputs.get("nics_per_node", 8))
-    chips = name.split()[-1].lower()
     accelerator = next(
         (
             one
@@ -140,6 +163,8 @@ def _racks(row: Row, inputs: Inputs, context: Context) -> PredictedRow:
 
 def _usable_supply(row: Row, inputs: Inputs, _context: Context) -> PredictedRow:
     shelves, _times, rest = str(inputs.get("power_shelves", "")).partition(" x ")
+    if not rest:
+        return _refused(row, "The case does not state its power shelves.")
     return _answered(row, usable_supply_kw(int(shelves), float(rest.split()[0])))
 
 

@@ -29,7 +29,7 @@ type Inputs = Mapping[str, Any]
 
 def predict_case(row: Row, inputs: Inputs, context: Context) -> PredictedRow | None:
     """The answer to a case about training, None when it is about something else."""
-    about_states = inputs.get("sharding") and inputs.get("offload") and not inputs.get("workload")
+    about_states = inputs.get("sharding") and not inputs.get("workload")
     if inputs.get("workload") not in {"finetune", "pretrain", "training"} and not about_states:
         return None
     measured = float(row["numeric_expected"]) if row["numeric_expected"] else None
@@ -147,7 +147,17 @@ def _host(row: Row, inputs: Inputs, calibration: TrainingCalibration, assumption
 
 
 def _states(row: Row, inputs: Inputs, calibration: TrainingCalibration, assumptions: Assumptions) -> Answer:
-    return _params(inputs) * STATES["adamw"].resident / 1e9
+    """Of Adam in mixed precision, of the whole model; per GPU as far as the sharding divides them."""
+    whole = _params(inputs) * STATES["adamw"].resident / 1e9
+    if "per gpu" not in row["unit"].lower():
+        return whole
+    sharding, gpus = str(inputs.get("sharding", "")).lower(), float(inputs.get("gpu_count", 1))
+    kept = next((share for name, share in KEPT_WHOLE.items() if name in sharding), 1.0)
+    return whole * (kept + (1 - kept) / gpus)
+
+
+# Of the sixteen bytes of a parameter, two are weights, two gradients and twelve the optimiser's.
+KEPT_WHOLE = {"zero-1": 4 / 16, "zero-2": 2 / 16, "zero-3": 0.0, "fsdp": 0.0}
 
 
 def _rate(row: Row, inputs: Inputs, calibration: TrainingCalibration) -> Predicted:
@@ -166,18 +176,44 @@ def _tokens_s(row: Row, inputs: Inputs, calibration: TrainingCalibration, assump
 
 
 def _mfu(row: Row, inputs: Inputs, calibration: TrainingCalibration, assumptions: Assumptions) -> Answer:
-    run = throughput_run(_cells(row, inputs))
+    pct = 100 / _rate_at_peak(row, inputs)
+    if given := inputs.get("tokens_per_s_per_gpu"):
+        return float(given) * pct
     rate = _rate(row, inputs, calibration)
-    flops = model_flops_per_token(trained_model(run.arch), run.sequence_tokens, frozen=run.frozen)
-    pct = 100 * flops / (run.hardware.bf16_tflops * 1e12)
     return Predicted(rate.value * pct, rate.low * pct, rate.high * pct, rate.badge)
+
+
+def _rate_at_peak(row: Row, inputs: Inputs) -> float:
+    """Tokens/s of one GPU that wasted nothing."""
+    run = throughput_run(_cells(row, inputs))
+    flops = model_flops_per_token(trained_model(run.arch), run.sequence_tokens, frozen=run.frozen)
+    return run.hardware.bf16_tflops * 1e12 / flops
+
+
+def _given_rate(row: Row, inputs: Inputs) -> float | None:
+    """Tokens/s of one GPU where the case states them, or the utilisation that they follow from."""
+    if given := inputs.get("tokens_per_s_per_gpu"):
+        return float(given)
+    if given := inputs.get("tokens_per_s"):
+        return float(given) / float(inputs["gpu_count"])
+    share = float(inputs.get("mfu") or inputs.get("mfu_pct") or 0)
+    return _rate_at_peak(row, inputs) * (share / 100 if share > 1 else share) or None
+
+
+def _million_hours(
+    row: Row, inputs: Inputs, calibration: TrainingCalibration, assumptions: Assumptions
+) -> Answer:
+    hours = _hours(row, inputs, calibration, assumptions)
+    if isinstance(hours, Predicted):
+        return Predicted(hours.value / 1e6, hours.low / 1e6, hours.high / 1e6, hours.badge)
+    return None if hours is None else hours / 1e6
 
 
 def _hours(row: Row, inputs: Inputs, calibration: TrainingCalibration, assumptions: Assumptions) -> Answer:
     """GPU-hours of a whole project, or of a run whose rate is given."""
     tokens = float(inputs["tokens"])
-    if given := inputs.get("tokens_per_s_per_gpu"):
-        return tokens / float(given) / 3600
+    if given := _given_rate(row, inputs):
+        return tokens / given / 3600
     whole = {"gpu_count": 512, "sharding": "FSDP", "seq": 8192, **inputs}
     rate = _rate(row, whole, calibration)
     low, middle, high = (
@@ -205,6 +241,7 @@ ANSWERS: tuple[tuple[str, Callable[[Row, Inputs, TrainingCalibration, Assumption
     (r"tokens/s per gpu", _tokens_s_per_gpu),
     (r"tokens/s", _tokens_s),
     (r"mfu", _mfu),
+    (r"(million|m) gpu.?hours", _million_hours),
     (r"gpu.?hours", _hours),
     (r"days", _days),
 )
