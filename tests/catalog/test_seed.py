@@ -105,7 +105,8 @@ def test_server_figures(catalog: CatalogSnapshot) -> None:
     assert (found.psu_surviving_w, found.base_power_w, found.fan_pct) == (12_000, 1260, 15)
     assert found.cpu_families == {"Xeon 4th gen", "Xeon 5th gen"}
     assert set(found.provenance.estimated_fields) >= {"base_power_w", "fan_pct"}
-    assert found.provenance.weaker_fields == ("depth_mm",)
+    assert "depth_mm" in found.provenance.weaker_fields
+    assert "rack_units" not in found.provenance.weaker_fields
     assert found.provenance.weaker_confidence is Confidence.RECHECK
     assert found.provenance.confidence is Confidence.SECONDARY
 
