@@ -120,7 +120,7 @@ class QuoteAdmin(CatalogAdmin):
         "total",
         "valid_until",
         "language",
-        "created_at",
+        "made_on",
     )
     list_filter = ("status", ValueFilter, CustomerFilter, "language", "vat_mode")
     date_hierarchy = "created_at"
@@ -233,6 +233,11 @@ class QuoteAdmin(CatalogAdmin):
     @admin.display(description=gettext_lazy("without VAT"), ordering="net_eur")
     def total(self, quote: Quote) -> str:
         return formats.money(quote.net_eur)
+
+    @admin.display(description=gettext_lazy("made at"), ordering="created_at")
+    def made_on(self, quote: Quote) -> str:
+        """The day: with the hour the list is wider than a laptop's screen."""
+        return date_format(timezone.localdate(quote.created_at), "SHORT_DATE_FORMAT")
 
     @admin.display(description=gettext_lazy("before it can be issued"))
     def todo(self, quote: Quote) -> str:

@@ -137,7 +137,7 @@ def test_a_price_changed_in_the_admin_changes_the_next_proposal_and_no_issued_qu
     carlo = open_page(language="en", width=1440)
     sign_in(carlo, "carlo")
     carlo.goto(f"/admin/catalog/price/?q={sku}")
-    amount = carlo.locator("#result_list input[name$=-amount]")
+    amount = carlo.locator("#result_list input[name^=form-][name$=-amount]")
     expect(amount).to_have_count(1)
     amount.fill("99999")
     carlo.click("input[name=_save]")
