@@ -27,6 +27,8 @@ EXACT = [
     ("10.2", "kW per node maximum", {"system": "DGX H200"}),
     ("40", "switches", {"nodes": 95, "nics_per_node": 8, "switch_ports": 64, "ufm": True}),
     ("256", "leaf-spine cables", {"nodes": 31, "nics_per_node": 8, "switch_ports": 64, "ufm": True}),
+    ("20", "compute switches", {"nodes": 96, "nics_per_node": 8, "subscription": "3:1"}),
+    ("42", "servers per stripe", {"gpus_per_node": 8, "leaf_ports": 64, "subscription": "2 : 1"}),
 ]
 
 

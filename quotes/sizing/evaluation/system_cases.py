@@ -1,5 +1,6 @@
 """Worked cases about whole systems: switches, racks, watts, controllers of published reference designs."""
 
+import re
 from collections.abc import Callable, Mapping
 from typing import Any
 
@@ -8,7 +9,7 @@ from configurator.workload import DataNeeds, Domain, RateTraining, Site, Workloa
 from quotes.sizing.assumptions import Assumptions
 from quotes.sizing.evaluation.base import Context, PredictedRow, Row
 from quotes.sizing.hardware.compose import build_system
-from quotes.sizing.hardware.fabric import NoTopology, Topology, plan_topology, spine_count
+from quotes.sizing.hardware.fabric import NoTopology, Topology, plan_topology, ports_down, spine_count
 from quotes.sizing.hardware.facility import usable_supply_kw
 from quotes.sizing.hardware.storage import StorageNeed, units_needed
 from quotes.sizing.results import HostNeed, LoadOption, Refusal
@@ -16,6 +17,7 @@ from quotes.sizing.results import HostNeed, LoadOption, Refusal
 METRIC = "numeric_expected"
 MANAGER_LINKS = 4  # ports that a fabric manager takes in the published designs that have one
 NIC_GBIT_S = {"NDR200": 200, "NDR400": 400}
+RATIO = re.compile(r"([1-9]\d*)\s*:\s*([1-9]\d*)")  # links down to links up, "2:1"
 GB_S_PER_SERVER = 6
 PAIR_GB_S, PAIR_TB = 25, 3000
 
@@ -62,13 +64,12 @@ def predict_case(row: Row, inputs: Mapping[str, object], context: Context) -> Pr
 
 
 def _network(row: Row, inputs: Inputs, count: Callable[[Topology], float]) -> PredictedRow:
-    if str(inputs.get("subscription", "1:1")) != "1:1":
-        return _refused(row, "Only fabrics that never block are planned.")
     rails = int(inputs.get("nics_per_node") or inputs.get("gpus_per_node") or 8)
     ports = int(inputs.get("switch_ports") or inputs.get("leaf_ports") or 64)
     planes = int(inputs.get("planes", 1))
-    nodes = int(inputs.get("nodes") or ports // 2)
-    down, _to, up = str(inputs.get("subscription", "1:1")).partition(":")
+    ratio = RATIO.search(str(inputs.get("subscription", "")))
+    blocking = max(1.0, float(ratio[1]) / float(ratio[2])) if ratio else 1.0
+    nodes = int(inputs.get("nodes") or ports_down(ports, blocking))
     if planes > 1:  # each port of a switch splits into as many as there are planes
         ports *= planes
     try:
@@ -79,7 +80,7 @@ def _network(row: Row, inputs: Inputs, count: Callable[[Topology], float]) -> Pr
             manager_links=MANAGER_LINKS if inputs.get("ufm") else 0,
             planes=planes,
             links_per_cable=planes,
-            blocking=max(1.0, float(down) / float(up or 1)),
+            blocking=blocking,
         )
     except NoTopology:
         return PredictedRow(
