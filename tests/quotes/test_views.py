@@ -26,6 +26,7 @@ from quotes.management.commands.make_demo import read_demo
 from quotes.models import Quote, QuoteStatus, Seller, VatRate
 from quotes.proposal import Proposal
 from quotes.services.drafting import REQUESTS_OPEN_MAX
+from quotes.services.frozen import frozen
 from quotes.sizing.results import Tier
 from tests.quotes.conftest import CONTACT
 
@@ -298,7 +299,7 @@ def test_the_quote_keeps_the_proposal_that_was_seen(english_client: Client, make
     seen = english_client.get(page("proposal", draft.token)).context["proposal"]
     ask(english_client, draft)
     quote = Quote.objects.get()
-    assert Proposal.model_validate(quote.proposal) == seen
+    assert quote.proposal == frozen(seen)  # as it was, with the Dutch of its sentences
     assert quote.net_eur == seen.prices[Tier.LEAN].totals.net
 
 
