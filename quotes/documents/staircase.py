@@ -15,7 +15,7 @@ from quotes.documents.svg import (
     path,
     text,
 )
-from quotes.sizing.cliff import amount_at
+from quotes.sizing.cliff import amount_at, carried
 from quotes.sizing.results import Candidate, CliffMap, CliffStep, GrowthPhase
 
 AXES = {
@@ -66,7 +66,7 @@ def staircase(
     """Price over demand; the proposal is a thick stretch from today's demand to the most that it carries."""
     plot = _Plot(drawn, candidate, width, height)
     marks = [*_axes(plot, drawn, words), *_stairs(plot, drawn, words)]
-    marks += _proposal(plot, candidate, words)
+    marks += _proposal(plot, drawn, candidate, words)
     marks += _years(plot, growth, words)
     title = words.say(Message.of(noop("Price by demand")))
     return drawing(key, width, height, title, _sentence(drawn, words), marks)
@@ -138,9 +138,9 @@ def step_name(step: CliffStep, words: Words) -> str:
     return f"{words.amount(step.nodes, 'servers', 15)}, {words.amount(step.accelerators, 'GPUs', 15)}"
 
 
-def _proposal(plot: _Plot, candidate: Candidate, words: Words) -> list[str]:
+def _proposal(plot: _Plot, drawn: CliffMap, candidate: Candidate, words: Words) -> list[str]:
     y = plot.y(float(candidate.price_eur))
-    today, most = plot.x(1), plot.x(candidate.headroom_factor)
+    today, most = plot.x(1), plot.x(carried(drawn, candidate))
     per_run = plot.unit.endswith(("tokens", "samples"))
     label = words.say(Message.of(noop("your job now") if per_run else noop("your peak today")))
     return [

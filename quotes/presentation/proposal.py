@@ -70,6 +70,10 @@ class Stage(NamedTuple):
             rows.setdefault(said, []).append(row)
         return [Alike(tuple(row.name for row in same), *said) for said, same in rows.items()]
 
+    @property
+    def can_be_helped(self) -> bool:
+        return any(row.change for row in self.reasons)
+
 
 class Group(NamedTuple):
     """Lines of the bill that belong together."""

@@ -1,7 +1,7 @@
 """Which of the legal systems become the three proposals, and how each is summed up."""
 
 from collections.abc import Callable, Mapping, Sequence
-from math import ceil
+from math import ceil, inf
 
 from catalog.quantity import Message, Quantity, noop
 from catalog.specs import Availability
@@ -31,8 +31,12 @@ def choose(
     goals: Mapping[Tier, float],
     running_cost: Callable[[Draft], float],
     step_factor: float = 1,
+    needless_factor: float = inf,
 ) -> dict[Tier, Draft]:
     """At most one draft per tier, each carrying at least `step_factor` times what the one before it carries.
+
+    What already carries the target of a tier is not followed by one that costs more than `needless_factor` times as
+    much.
 
     Of systems whose speed measured runs back less than that of others, none is proposed. *Lean* is the cheapest that
     holds the targets today; *balanced* the cheapest to own (purchase and energy over the horizon) of those with
@@ -57,6 +61,11 @@ def choose(
             for draft in drafts
             if draft.headroom_factor >= least
             and not any(_same(draft, other) or _twice_is_better(other, draft) for other in chosen.values())
+            and not any(
+                other.headroom_factor >= goals[tier]
+                and float(draft.price_eur) > needless_factor * float(other.price_eur)
+                for other in chosen.values()
+            )
         ]
         if rest:
             chosen[tier] = min(rest, key=score)
@@ -225,7 +234,11 @@ def pros(draft: Draft, others: Sequence[Draft], workload: Workload, advised: boo
     if advised and rivals and expected_demand(workload) > 1:
         years = Quantity(value=workload.growth.horizon_years, unit="years", digits=1)
         found.append(Message.of(noop("The cheapest for the load that you expect in {years}."), years=years))
-    if not _serves(draft) or any(draft.headroom_factor > other.headroom_factor for other in rivals):
+    if (
+        not _serves(draft)
+        or not rivals
+        or any(draft.headroom_factor > other.headroom_factor for other in rivals)
+    ):
         found.append(_carries(draft))
     if rivals and all(draft.price_eur < other.price_eur for other in rivals):
         found.append(Message.of(noop("The lowest price of the proposals.")))

@@ -346,11 +346,7 @@ def amount_at(today: Quantity, demand: float) -> Quantity:
 
 def _words(drawn: CliffMap, candidate: Candidate) -> Iterator[Message]:
     """What stays as it is, and the next step."""
-    # The search stops at a load that is more than enough; the map looks on.
-    most = max(
-        (step.demand for step in drawn.steps if _is_of(step, candidate)), default=candidate.headroom_factor
-    )
-    up_to = amount_at(drawn.today, max(most, candidate.headroom_factor))
+    up_to = amount_at(drawn.today, carried(drawn, candidate))
     if up_to.unit == "×":
         up_to = up_to.model_copy(update={"unit": "× today's load"})
     yield Message.of(noop("Up to {amount} nothing changes."), amount=up_to)
@@ -359,6 +355,11 @@ def _words(drawn: CliffMap, candidate: Candidate) -> Iterator[Message]:
         yield _next(larger, candidate, up_to)
     elif drawn.last is not None:
         yield Message.of(noop("Above that, this system cannot grow: {reason}"), reason=drawn.last)
+
+
+def carried(drawn: CliffMap, candidate: Candidate) -> float:
+    """The most that the candidate carries. The search stops at a load that is more than enough; the map looks on."""
+    return max([candidate.headroom_factor, *(step.demand for step in drawn.steps if _is_of(step, candidate))])
 
 
 def _is_of(step: CliffStep, candidate: Candidate) -> bool:

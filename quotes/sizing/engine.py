@@ -78,6 +78,7 @@ def size(
         goals,
         lambda draft: _running_cost(draft, workload, assumptions),
         assumptions.tier_step_factor,
+        assumptions.needless_price_factor,
     )
     limits = None
     if in_full:

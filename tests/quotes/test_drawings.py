@@ -376,6 +376,21 @@ def test_the_staircase_says_its_steps_and_marks_today_and_the_years() -> None:
     assert "2 servers, 8 GPUs: Up to 840 people: 200,000 EUR." in said
 
 
+def test_the_thick_stretch_goes_on_as_far_as_the_proposal_does() -> None:
+    """The search stopped at 1.1 times today's load; the same system carries 1.4 times."""
+    stopped = HAVE.model_copy(update={"headroom_factor": 1.1})
+    stretches = [
+        [
+            mark.get("x2")
+            for mark in parse(staircase(STEPS, one)).iter(f"{SVG}line")
+            if mark.get("stroke-width") == "6"
+        ]
+        for one in (HAVE, stopped)
+    ]
+    assert stretches[0]
+    assert stretches[0] == stretches[1]
+
+
 def test_a_staircase_that_ends_says_so() -> None:
     assert "not possible beyond this" in DRAWINGS["staircase that ends"]
     assert "not possible beyond this" not in DRAWINGS["staircase"]

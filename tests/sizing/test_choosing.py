@@ -74,6 +74,20 @@ def test_a_dearer_system_that_carries_no_more_is_not_proposed() -> None:
 
 
 @pytest.mark.parametrize(
+    ("carries", "price", "offered"),
+    [(1.0, 500, True), (2.0, 200, True), (2.0, 201, False), (1.3, 201, False)],
+)
+def test_whoever_has_room_enough_is_not_shown_something_several_times_as_dear(
+    carries: float, price: float, offered: bool
+) -> None:
+    lean, large = draft(100, carries), draft(price, 9.0, card=CARDS[1], watts=1)
+    chosen = choose(
+        (lean, large), {**GOALS, Tier.ROOM_TO_GROW: GOALS[Tier.BALANCED]}, lambda _draft: 0, 1.1, 2
+    )
+    assert (large in chosen.values()) is offered
+
+
+@pytest.mark.parametrize(
     ("price", "watts", "headroom", "offered"),
     [
         (199, 9000, 1.9, True),  # cheaper than two of the first

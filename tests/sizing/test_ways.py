@@ -252,6 +252,19 @@ def test_tokens_follow_from_the_requests_in_flight() -> None:
     assert found.output_m == pytest.approx(requests * 200 / 1e6)
 
 
+def test_a_faster_system_is_not_asked_more() -> None:
+    """At a pace that is asked for the tokens are those of the work, whatever the system could write."""
+    asked = CHAT.model_copy(
+        update={"ttft_p95_s": 2.0, "tokens_s_per_user": 25.0, "profile": LoadProfile.ALWAYS}
+    )
+    faster = SPEED.model_copy(update={"tokens_s_per_user": Estimate(value=100, low=80, high=120)})
+    work = Workload(services=(asked,))
+    assert tokens_per_month(work, (load(speed=faster),), A) == tokens_per_month(work, (load(speed=SPEED),), A)
+    assert tokens_per_month(work, (load(speed=SPEED),), A) == tokens_per_month(
+        workload(), (load(speed=SPEED),), A
+    )
+
+
 def test_tokens_are_priced_where_the_price_is_known() -> None:
     made = candidate(load(speed=SPEED))
     unknown, known = (

@@ -39,6 +39,14 @@ class ChoosingAssumptions(Frozen):
         label=noop("What a proposal carries at least, as a multiple of what the one before it carries"),
         source=noop("own choice: a dearer proposal that carries the same is no proposal"),
     )
+    needless_price_factor: float = assume(
+        2,
+        unit="×",
+        low=1,
+        high=10,
+        label=noop("What a proposal costs at most, as a multiple of one that already carries what it is for"),
+        source=noop("own choice: whoever has room enough is not shown something several times as dear"),
+    )
     estimate_band_fraction: float = assume(
         0.08,
         unit="",

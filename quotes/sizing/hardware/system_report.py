@@ -85,7 +85,7 @@ def _server_power(plan: "SystemPlan", assumptions: Assumptions) -> Figure:
     return Figure(
         key="server_power",
         label=Message.of(noop("Power of one server at the wall")),
-        value=Quantity(value=node.wall_w, unit="W", digits=4),
+        value=Quantity(value=node.wall_w, unit="W", digits=3),
         formula=(
             noop("(accelerators × power + parts + board) × (1 + fans) / efficiency")
             if composed
@@ -129,7 +129,7 @@ def _heat(plan: "SystemPlan") -> Figure:
     return Figure(
         key="heat",
         label=Message.of(noop("Heat")),
-        value=Quantity(value=plan.wall_w * BTU_PER_WATT_HOUR, unit="BTU/h", digits=4),
+        value=Quantity(value=plan.wall_w * BTU_PER_WATT_HOUR, unit="BTU/h", digits=3),
         formula=noop("power × 3.412"),
         inputs=(_input(noop("power"), plan.wall_w, "W"),),
     )

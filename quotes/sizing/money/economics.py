@@ -177,6 +177,7 @@ def _no_cloud() -> Finding:
         message=Message.of(
             noop("Your data may not leave the house, so there is no comparison with a cloud.")
         ),
+        remedy=Message.of(noop("Change that answer if they may: renting is then set beside it.")),
         about="placement.cloud_allowed",
     )
 

@@ -37,7 +37,8 @@ def tokens_per_month(
     """Tokens of a workload that consists of language services only; None for any other, and when a speed is missing.
 
     Requests a second at the peak are those in flight over the time that one takes (first word and the writing of its
-    answer); over a month they follow the load profile through the busy hours.
+    answer) at the pace that is asked for: a faster system is not asked more, so the same work costs the same elsewhere
+    whichever system it is compared with. Over a month they follow the load profile through the busy hours.
     """
     if workload.jobs or not all(isinstance(service, LanguageService) for service in workload.services):
         return None
@@ -58,8 +59,10 @@ def tokens_per_month(
 
 
 def _seconds(service: LanguageService, option: LoadOption) -> float | None:
-    """How long one request is in flight, by the speed that is expected at the peak."""
-    first, pace = option.speed.ttft_s or option.speed.ttft_p95_s, option.speed.tokens_s_per_user
-    if first is None or pace is None or pace.value <= 0:
+    """How long one request is in flight at the pace that is asked for; where none is, as expected at the peak."""
+    expected, pace = option.speed.ttft_s or option.speed.ttft_p95_s, option.speed.tokens_s_per_user
+    first_s = service.ttft_p95_s or (expected.value if expected else None)
+    tokens_s = service.tokens_s_per_user or (pace.value if pace else 0)
+    if first_s is None or tokens_s <= 0:
         return None
-    return first.value + service.output_tokens / pace.value
+    return first_s + service.output_tokens / tokens_s

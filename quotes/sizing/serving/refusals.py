@@ -119,11 +119,13 @@ def memory_refusal(
     short = Quantity(value=float(needed[best] - pool[best]), unit="GiB")
     if pool[best] <= 0:
         text = noop(
-            "The weights take {weights} on each of {gpus}: per GPU {short} more is needed than the {memory} it has."
+            "The weights take {weights} on each of {gpus}; with all that goes beside them, {short} more per GPU is "
+            "needed than the {memory} it has."
         )
         if found[best].gpus == 1:
             text = noop(
-                "The weights take {weights}: {short} more is needed than the {memory} that one GPU has."
+                "The weights take {weights}; with all that goes beside them, {short} more is needed than the {memory} "
+                "that one GPU has."
             )
         reason = Message.of(
             text,
