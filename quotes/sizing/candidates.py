@@ -18,6 +18,7 @@ from catalog.specs import (
 from configurator.workload import LoadProfile, Workload
 from quotes.sizing.assumptions import Assumptions
 from quotes.sizing.hardware.compose import ScreenedSystem, screen_systems
+from quotes.sizing.hardware.demand import ram_floor_gb
 from quotes.sizing.hardware.placing import (
     JOBS,
     Shape,
@@ -42,6 +43,7 @@ OPTIONS_PER_LOAD = 2
 # A search ends in time whatever is asked; with up to six loads of usual size neither limit is met.
 CHOICES_MAX = 64  # ways to choose one option per load
 COMBINATIONS_MAX = 40  # systems of one accelerator
+FRUGAL = 0.8  # of the host memory: from so much less on, fewer replicas on as many boards are a choice of their own
 
 
 class Draft(NamedTuple):
@@ -161,14 +163,18 @@ def combinations(
     workload: Workload,
     board: int = 1,
     parts: Sequence[OptionTable] = (),
+    ram_floor_gb: float = 0,
 ) -> list[tuple[LoadOption, ...]]:
     """Sensible choices of one option per load.
 
     For each demand target the few smallest options that carry it; of the combinations that need equally many boards of
-    `board` accelerators only the one with the most headroom when those are filled. With the `parts` on which services
-    may share, also the combinations that need fewer boards than any without sharing.
+    `board` accelerators the one with the most headroom when those are filled and, where another asks for much less
+    host memory per accelerator (above `ram_floor_gb`, which every server gets), that one too: each replica brings its
+    own weights. With the `parts` on which services may share, also the combinations that need fewer boards than any
+    without sharing.
     """
     best: dict[tuple[bool, int], tuple[float, tuple[LoadOption, ...]]] = {}
+    frugal: dict[tuple[float, int], tuple[float, float, tuple[LoadOption, ...]]] = {}
     counted: dict[tuple[int, ...], tuple[int, int]] = {}  # by identity: targets share most of their choices
 
     def count(loads: tuple[LoadOption, ...]) -> tuple[int, int]:
@@ -182,29 +188,41 @@ def combinations(
     def boards_of(loads: tuple[LoadOption, ...]) -> int:
         return count(loads)[1]
 
-    def weigh(loads: tuple[LoadOption, ...], *, shares: bool) -> int:
+    def ram(loads: tuple[LoadOption, ...]) -> float:
+        return max(ram_floor_gb, *(load.host.ram_gb_per_gpu for load in loads))
+
+    def weigh(loads: tuple[LoadOption, ...], target: float, *, shares: bool) -> int:
         needed, boards = count(loads)
         filled = _headroom(_filled(loads, needed, Shape(boards, board)))
         if (shares, boards) not in best or filled > best[shares, boards][0]:
             best[shares, boards] = filled, loads
+        asked = ram(loads), -filled
+        if not shares and ((target, boards) not in frugal or asked < frugal[target, boards][:2]):
+            frugal[target, boards] = *asked, loads
         return boards
 
     ways = [_ways(table.get(sku)) for table in parts]
     ways += [()] * (len(tables) - len(ways))
     for target in targets:
         choices = _few([_smallest(table[sku], target) for table in tables])
-        fewest = min((weigh(loads, shares=False) for loads in product(*choices)), default=0)
+        fewest = min((weigh(loads, target, shares=False) for loads in product(*choices)), default=0)
         if parts and fewest > 1:
             small = [tuple(way for way in each if way.capacity_factor >= target) for each in ways]
             shared = shared_loads([options[0] for options in choices], small, boards_of, fewest)
             if shared:
-                weigh(shared, shares=True)
+                weigh(shared, target, shares=True)
     told = _telling({key: filled for key, (filled, _loads) in best.items()}, targets)
-    return [
+    found = [
         widened(loads, ways, boards_of, boards) if shares else loads
         for (shares, boards), (_, loads) in best.items()
         if (shares, boards) in told
     ]
+    sparing = {
+        tuple(map(id, loads)): loads
+        for (_target, boards), (asked, _filled, loads) in frugal.items()
+        if (False, boards) in told and asked < FRUGAL * ram(best[False, boards][1])
+    }
+    return found + list(sparing.values())
 
 
 def _few(choices: list[list[LoadOption]]) -> list[list[LoadOption]]:
@@ -367,7 +385,10 @@ def drafts(
     parts: Sequence[OptionTable] = (),
 ) -> Iterator[Draft | Refusal]:
     """Every legal system on this accelerator, and the refusals of the servers that cannot carry it."""
-    for loads in combinations(tables, accelerator.sku, targets, workload, accelerator.board_count, parts):
+    floor = ram_floor_gb(accelerator, assumptions)
+    for loads in combinations(
+        tables, accelerator.sku, targets, workload, accelerator.board_count, parts, floor
+    ):
         needed = accelerators_needed(loads, workload)
         if needed > assumptions.largest_system_count:
             yield _too_many(accelerator, needed, assumptions)

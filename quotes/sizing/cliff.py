@@ -33,6 +33,7 @@ from quotes.sizing.candidates import (
 )
 from quotes.sizing.choosing import expected_demand, targets
 from quotes.sizing.hardware.compose import Wish, screen_system
+from quotes.sizing.hardware.demand import ram_floor_gb
 from quotes.sizing.hardware.placing import Shape
 from quotes.sizing.knowledge import Knowledge
 from quotes.sizing.loads import OptionTable, option_table, parts
@@ -144,7 +145,8 @@ class Walk:
         refused = None
         parts = [part(demand) for part in self.parts]
         board = self.accelerator.board_count
-        for loads in combinations(tables, self.accelerator.sku, (1.0,), scaled, board, parts):
+        floor = ram_floor_gb(self.accelerator, self.assumptions)
+        for loads in combinations(tables, self.accelerator.sku, (1.0,), scaled, board, parts, floor):
             draft = self._drafted(loads, scaled)
             if isinstance(draft, Draft):
                 legal.append(draft)

@@ -169,6 +169,22 @@ def test_accelerators_on_boards_are_compared_by_board() -> None:
     assert len(combinations([{sku: (narrow, wide)}], sku, (1.0,), serve())) == 2
 
 
+@pytest.mark.parametrize(
+    ("gb_per_gpu", "floor", "both"), [(150, 0, True), (290, 0, False), (150, 250, False), (150, 320, False)]
+)
+def test_of_equally_many_boards_what_needs_much_less_host_memory_stays_too(
+    gb_per_gpu: float, floor: float, both: bool
+) -> None:
+    """Two replicas of four accelerators hold the weights in the host twice, one of eight once."""
+    sku = named("H200 SXM5 141GB").sku
+    narrow, wide = (
+        option(serving("H200 SXM5 141GB", gpus, gpus, ram_gb_per_gpu=gb), capacity_factor=factor)
+        for gpus, gb, factor in ((4, 300, 2.0), (8, gb_per_gpu, 2.5))
+    )
+    found = combinations([{sku: (narrow, wide)}], sku, (1.0, 1.25), serve(), 8, (), floor)
+    assert found == ([(narrow,), (wide,)] if both else [(narrow,)])
+
+
 def test_many_loads_end_in_few_combinations_among_them_the_smallest_for_each_target() -> None:
     """Fifteen services in two sizes could be combined in 32,768 ways."""
     sku = named(H100).sku

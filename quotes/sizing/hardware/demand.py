@@ -93,15 +93,20 @@ def cores_needed(count: int, demand: NodeDemand, assumptions: Assumptions) -> fl
     return per_gpu * max(count, 1) + assumptions.cpu_cores_base_count
 
 
+def ram_floor_gb(accelerator: AcceleratorSpec, assumptions: Assumptions) -> float:
+    """The least host memory per accelerator, whatever its loads ask."""
+    return accelerator.memory_gb_label * assumptions.ram_floor_factor
+
+
 def ram_needed_gb(
     accelerator: AcceleratorSpec | None, count: int, demand: NodeDemand, assumptions: Assumptions
 ) -> float:
     """What the load says, but never less than a floor; a multiple of the accelerators' memory when it says nothing."""
-    gpu_gb = accelerator.memory_gb_label * count if accelerator else 0
     if demand.ram_gb_per_gpu:
-        return max(demand.ram_gb_per_gpu * max(count, 1), gpu_gb * assumptions.ram_floor_factor)
+        floor = ram_floor_gb(accelerator, assumptions) * count if accelerator else 0
+        return max(demand.ram_gb_per_gpu * max(count, 1), floor)
     factor = assumptions.ram_training_factor if demand.training else assumptions.ram_serving_factor
-    return gpu_gb * factor
+    return accelerator.memory_gb_label * count * factor if accelerator else 0
 
 
 def front_gbit_s(count: int, demand: NodeDemand, assumptions: Assumptions) -> float:
