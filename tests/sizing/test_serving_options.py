@@ -216,6 +216,38 @@ def test_what_does_not_fit_says_by_how_much_and_what_would() -> None:
     assert found.change is not None
 
 
+@pytest.mark.parametrize(
+    ("key", "card", "engine", "context", "share"),
+    [
+        (LLAMA_70B, "a100-sxm4-80gb", "vllm", 1200, 91),  # 0.05 GiB of 80 too little is no plain 'no'
+        (LLAMA_70B, H100, "vllm", 8192, 92),
+        ("Qwen/Qwen2.5-72B", H100, "vllm", 1200, 94),
+        ("Qwen/Qwen2.5-72B", H100, "sglang", 8192, 88),
+        ("Qwen/Qwen2.5-72B", H100, "vllm", 30_000, None),  # more than an engine can be given
+        ("Qwen/Qwen2.5-72B", H100, "sglang", 60_000, None),
+    ],
+)
+def test_what_would_hardly_fit_hears_how_much_of_the_memory_the_engine_needs(
+    key: str, card: str, engine: str, context: int, share: int | None
+) -> None:
+    """Two GPUs of 80 GB hold a model of 70 billion in 16 bit, barely."""
+    asked = service(
+        model=ModelRef(key=key), precision="bf16", engine=engine, concurrent_requests=1, prompt_tokens=1000,
+        output_tokens=200, context_tokens=context,
+    )  # fmt: skip
+    found = refusal(asked, model(key), gpu(card), in_node=2)
+    named = dict(figures(found.change)).get("share")
+    assert named == (share and pytest.approx(share))
+    if share:
+        setting = "memory_utilisation_fraction" if engine == "vllm" else "sglang_static_fraction"
+        (more,) = options(
+            asked, model(key), gpu(card), in_node=2, assumptions=Assumptions(**{setting: share / 100})
+        )
+        assert more.verdict is Verdict.TIGHT
+    else:
+        assert "memory for the engine" not in str(found.change)
+
+
 def test_a_speed_that_no_number_of_replicas_gives() -> None:
     found = refusal(service(tokens_s_per_user=500), model(LLAMA_70B), gpu(H100))
     assert found.stage == "speed"

@@ -102,7 +102,7 @@ def serving_options(
         else:
             occupancy = assumptions.kv_occupancy_limit_fraction
             answers[sku] = memory_refusal(
-                accelerators[number], service, arch, number, found, memory, fits, occupancy
+                accelerators[number], service, arch, number, found, memory, fits, engine, occupancy
             )
     return {one.sku: answers[one.sku] for one in accelerators}
 

@@ -12,6 +12,7 @@ from configurator.workload import LanguageService, Precision
 from quotes.sizing.refusals import at_most, either, enough, joined, ratio, telling_digits
 from quotes.sizing.results import Refusal
 from quotes.sizing.serving.layouts import Way
+from quotes.sizing.serving.memory import EngineMemory, Pool
 
 if TYPE_CHECKING:
     from quotes.sizing.serving.fleet import Memory
@@ -102,10 +103,12 @@ def memory_refusal(
     found: Sequence[Way],
     memory: "Memory",
     fits: NDArray[np.bool_],
+    engine: EngineMemory,
     occupancy: float,
 ) -> Refusal:
-    """By how much the best layout misses, and the smallest changes: FP8 cache, shorter requests, smaller weights.
-    `occupancy`: share of the cache that requests of the usual length may take."""
+    """By how much the best layout misses, and the smallest changes: a larger share of the memory for the engine, FP8
+    cache, shorter requests, smaller weights. `occupancy`: share of the cache that requests of the usual length may
+    take."""
     mine = [at for at, way in enumerate(found) if way.accelerator == number]
     offered = [at for at in mine if not found[at].wish]
     if not offered:
@@ -120,12 +123,12 @@ def memory_refusal(
     if pool[best] <= 0:
         text = noop(
             "The weights take {weights} on each of {gpus}; with all that goes beside them, {short} more per GPU is "
-            "needed than the {memory} it has."
+            "needed than the engine may use of its {memory}."
         )
         if found[best].gpus == 1:
             text = noop(
-                "The weights take {weights}; with all that goes beside them, {short} more is needed than the {memory} "
-                "that one GPU has."
+                "The weights take {weights}; with all that goes beside them, {short} more is needed than the engine "
+                "may use of the {memory} of one GPU."
             )
         reason = Message.of(
             text,
@@ -138,14 +141,14 @@ def memory_refusal(
             tokens=Quantity(value=service.longest_request_tokens, unit="tokens", digits=7), gpus=gpus, short=short,
         )  # fmt: skip
     total = float(memory.budget.total_gib[best])
+    longest = _longest(offered, arch, memory, occupancy)
+    share = _larger_share(memory, best, engine, short.value)
     return Refusal.of(
         accelerator,
         "memory",
         load=service.name,
         reason=reason,
-        change=_memory_change(
-            mine, offered, found, memory, fits, service, _longest(offered, arch, memory, occupancy)
-        ),
+        change=_memory_change(mine, offered, found, memory, fits, service, longest, share),
         excess=ratio(total + short.value, total),
     )
 
@@ -166,6 +169,28 @@ def _other_precision(
     )
 
 
+LARGEST_SHARE = 0.95  # start-up logs of 59 runs show engines that were given so much
+
+
+def _larger_share(memory: "Memory", at: int, engine: EngineMemory, short_gib: float) -> Message | None:
+    """The share of the memory with which the engine would have `short_gib` more, where that is within its reach."""
+    if engine.pool is Pool.SHARE_OF_FREE:
+        return None  # a share of what is free moves little when hardly anything is
+    usable = float(memory.budget.total_gib[at]) - engine.driver_reserve_gib
+    share = enough(engine.share_fraction + short_gib / usable, digits=2).value
+    most = LARGEST_SHARE
+    if engine.pool is Pool.STATIC:  # what is left must hold everything else
+        outside = float(memory.budget.activations_gib[at] + memory.budget.runtime_gib[at])
+        most = min(most, 1 - outside / usable)
+    if share > most:
+        return None
+    return Message.of(
+        noop("{share} of the memory for the engine, where {usual} is usual (tight)"),
+        share=Quantity(value=100 * share, unit="%", digits=2),
+        usual=Quantity(value=100 * engine.share_fraction, unit="%", digits=2),
+    )
+
+
 def _memory_change(
     mine: Sequence[int],
     offered: Sequence[int],
@@ -174,10 +199,11 @@ def _memory_change(
     fits: NDArray[np.bool_],
     service: LanguageService,
     longest: float,
+    share: Message | None,
 ) -> Message:
     """The smallest changes that make it fit, each enough by itself."""
     wishes = [at for at in mine if found[at].wish and fits[at]]
-    ways = []
+    ways = [share] if share else []
     if any(found[at].form == found[offered[-1]].form for at in wishes):
         ways.append(Message.of(noop("an FP8 KV cache")))
         wishes = []
