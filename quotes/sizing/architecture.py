@@ -32,6 +32,7 @@ class WeightFormat:
     compute: str  # the arithmetic of its matrix products: bf16, fp8, fp4
     experts_only: bool = False  # everything else stays in 16 bit
     whole_file: bool = False  # embeddings and head are quantised too (GGUF)
+    head_bytes: float = 0  # of the output matrix, and of the embedding that serves as one; 0: as all else
 
 
 FORMATS: Mapping[str, WeightFormat] = {
@@ -46,8 +47,9 @@ FORMATS: Mapping[str, WeightFormat] = {
         WeightFormat("nf4", 0.516, "bf16"),
         WeightFormat("mxfp4", 0.531, "fp4", experts_only=True),
         WeightFormat("nvfp4", 0.5625, "fp4"),
-        WeightFormat("q4_k_m", 0.602, "bf16", whole_file=True),
-        WeightFormat("q4_0", 0.566, "bf16", whole_file=True),
+        # llama.cpp: half of the down projections and values in six bits, the output matrix always
+        WeightFormat("q4_k_m", 0.6, "bf16", whole_file=True, head_bytes=6.5625 / 8),
+        WeightFormat("q4_0", 0.5625, "bf16", whole_file=True, head_bytes=6.5625 / 8),
         WeightFormat("q8_0", 1.0625, "bf16", whole_file=True),
     )
 }
@@ -196,9 +198,10 @@ def weight_bytes_by_part(arch: ModelArchitecture, form: WeightFormat) -> Mapping
     wide = sixteen_bit_parts(arch, form)
     sixteen = max(2.0, form.bytes_per_weight) if form.key == "fp32" else 2.0
     ends = form.bytes_per_weight if form.whole_file else sixteen
+    head = form.head_bytes or ends
     return {
-        "embedding": count.embedding * ends,
-        "head": count.head * ends,
+        "embedding": count.embedding * (head if arch.tied_embeddings else ends),
+        "head": count.head * head,
         "router": count.router * sixteen,
         "encoder": count.encoder * sixteen,
         **{

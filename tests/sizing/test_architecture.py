@@ -124,8 +124,21 @@ def test_latent_caches_are_not_divided() -> None:
         (LLAMA_8B, "fp8", 8.49, 0.005),
         (LLAMA_8B, "fp32", 29.98, 0.003),
         (LLAMA_8B, "int4", 5.38, 0.01),
-        (LLAMA_70B, "q4_0", 37.22, 0.01),  # 4.53 bits per weight
-        (LLAMA_70B, "q4_k_m", 39.59, 0.01),
+        (LLAMA_70B, "q4_0", 37.22, 0.005),  # 4.53 bits per weight
+        (LLAMA_70B, "q4_k_m", 39.59, 0.005),
+        (LLAMA_8B, "q4_k_m", 4.58, 0.01),
+        (
+            "mistralai/Mixtral-8x22B-v0.1",
+            "q4_k_m",
+            79.70,
+            0.02,
+        ),  # files of 2024 on; the first of 2023 are 6 % smaller
+        (
+            "meta-llama/Llama-3.2-1B",
+            "q4_k_m",
+            0.754,
+            0.02,
+        ),  # a fifth of it the embedding, which serves as head too
         (QWEN_32B, "bf16", 61.02, 0.01),
     ],
 )
