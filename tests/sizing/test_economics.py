@@ -23,8 +23,6 @@ from configurator.workload import (
     Workload,
 )
 from quotes.sizing.assumptions import Assumptions
-from quotes.sizing.evaluation.base import Context
-from quotes.sizing.evaluation.money_cases import predict_case
 from quotes.sizing.money.economics import break_even_hours, economics
 from quotes.sizing.money.growth import growth_phases
 from quotes.sizing.money.running_costs import (
@@ -70,68 +68,6 @@ def money(
         on=DAY,
         cloud_options={"gpu": loads or made.loads},
     )
-
-
-# ── published cases ─────────────────────────────────────────────────────────────────────────────────────────────
-
-CAPEX = {"capex_usd": 833806, "onprem_opex_usd_per_h": 0.87}
-SERVER = {
-    "server": "8 x H100",
-    "capex_usd": [300000, 350000],
-    "colo_usd_per_kw_month": [150, 250],
-    "power_kw": 10.2,
-    "cloud_usd_per_gpu_h": [3.0, 4.5],
-    "years": 3,
-}
-POWER = {"gpus": 8, "gpu_kw": 0.7, "other_kw": 2.0, "pue": 1.4, "elec_usd_per_kwh": 0.1, "hours": 8760}
-MTOK = {"onprem_usd_per_mtok": 4.74, "cloud_usd_per_mtok": 29.09}
-RENTED = {"usd_per_h": 43.16, "hours": 26280, "gpus": 8}
-CASES = [
-    ("K3-01", "hours", CAPEX | {"cloud_usd_per_h": 98.32}, 8556, 0.001),
-    ("K3-03", "hours", CAPEX | {"cloud_usd_per_h": 53.95}, 15710, 0.001),
-    ("K3-05", "% saving", MTOK, 83.7, 0.01),
-    ("K3-07", "USD", RENTED, 1134245, 0.01),
-    ("K3-09", "USD per M tokens", {"gpus": 4, "usd_per_gpu_h": 2.5, "tokens_per_s": 3400}, 0.817, 0.01),
-    ("K3-11", "%", {"invest_usd_m": 1.96, "benefit_usd_m": 25.9, "years": 4}, 1221, 0.01),
-    ("K3-13", "months", SERVER, 16, 0.25),  # the publication gives 14–18 months
-    ("K4-33", "USD per year", POWER, 9321, 0.01),
-    ("K4-35", "years", CAPEX | {"cloud_usd_per_h": 33.0, "hours_per_day": 12}, 5.92, 0.01),
-    ("K4-37", "million USD at the low rate", {"gpus": 8, "usd_per_gpu_h": [15, 30], "years": 3}, 3.15, 0.01),
-    (
-        "high",
-        "million USD at the high rate",
-        {"gpus": 8, "usd_per_gpu_h": [15, 30], "years": 3},
-        6.307,
-        0.001,
-    ),
-    ("months", "months", CAPEX | {"cloud_usd_per_h": 98.32, "month_hours": 720}, 11.88, 0.001),
-    ("use", "years", CAPEX | {"cloud_usd_per_h": 98.32, "utilisation": 0.3}, 3.256, 0.001),
-    ("euros", "hours", {"capex_eur": 5e4, "onprem_opex_eur_per_h": 1, "cloud_eur_per_h": 6}, 10_000, 0.001),
-    ("times", "times", MTOK, 6.137, 0.001),
-    ("per GPU", "USD per GPU hour", RENTED, 5.395, 0.001),
-    ("millions", "million USD", RENTED, 1.134, 0.001),
-    ("an hour", "USD per hour", POWER, 1.064, 0.001),
-]
-"""Total cost of ownership as published by vendors and others, with the right value where the publication erred."""
-
-
-@pytest.mark.parametrize(
-    ("name", "unit", "inputs", "expected", "within"), CASES, ids=[case[0] for case in CASES]
-)
-def test_published_cases_come_out_in_the_unit_that_they_ask_for(
-    name: str, unit: str, inputs: dict[str, object], expected: float, within: float
-) -> None:
-    context = Context(catalog(), A, None)  # type: ignore[arg-type]
-    found = predict_case({"id": name, "unit": unit, "numeric_expected": str(expected)}, inputs, context)
-    assert found is not None
-    assert found.predicted == pytest.approx(expected, rel=within)
-
-
-def test_a_case_of_another_kind_is_left_to_others() -> None:
-    context = Context(catalog(), A, None)  # type: ignore[arg-type]
-    row = {"id": "x", "unit": "GB", "numeric_expected": "1"}
-    assert predict_case(row, {"gpu": "A40"}, context) is None
-    assert predict_case(row, CAPEX | {"cloud_usd_per_h": 98.32}, context) is None
 
 
 # ── running cost ────────────────────────────────────────────────────────────────────────────────────────────────

@@ -10,7 +10,6 @@ from django.core.management import CommandError, call_command
 
 from quotes.management.commands import calibrate, evaluate_sizing
 from quotes.sizing.assumptions import Assumptions
-from quotes.sizing.evaluation import CASES as CASE_MODULES
 from quotes.sizing.evaluation import EVALUATORS, accuracy, serving_disagg, serving_measured, serving_memory
 from quotes.sizing.evaluation import cases as worked_cases
 from quotes.sizing.evaluation import serving_tables as tables
@@ -455,7 +454,7 @@ def test_the_document_tells_goals_and_misses() -> None:
 
 
 def test_everybody_who_is_registered_exists() -> None:
-    for name in (*EVALUATORS.values(), *CASE_MODULES, *(one.function for one in CALIBRATORS.values())):
+    for name in (*EVALUATORS.values(), *(one.function for one in CALIBRATORS.values())):
         assert callable(resolve(name))
     with pytest.raises(KeyError):
         evaluator("no_such_file")

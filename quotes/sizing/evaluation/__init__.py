@@ -1,13 +1,12 @@
 """Checking every prediction against published measurements.
 
-`EVALUATORS` maps the name of a reference file (without `.csv`) to the function that predicts its rows, `CASES` lists
-those who may answer a worked case, in order. Both name functions as `module:function`, so that a module is loaded
-only when its file is there to be evaluated.
+`EVALUATORS` maps the name of a reference file (without `.csv`) to the function that predicts its rows, named as
+`module:function`, so that a module is loaded only when its file is there to be evaluated.
 """
 
 from collections.abc import Mapping
 
-from quotes.sizing.evaluation.base import CasePredictor, Context, Evaluator, PredictedRow, Row
+from quotes.sizing.evaluation.base import Context, Evaluator, PredictedRow, Row
 
 _HERE = "quotes.sizing.evaluation"
 
@@ -19,14 +18,8 @@ EVALUATORS: Mapping[str, str] = {
     "training_throughput": f"{_HERE}.training:predict_throughput_rows",
     "training_memory": f"{_HERE}.training:predict_memory_rows",
     "other_workloads": f"{_HERE}.other:predict_rows",
+    "storage_reference": f"{_HERE}.storage_rows:predict_rows",
     "cases": f"{_HERE}.cases:predict_rows",
 }
 
-CASES: tuple[str, ...] = (
-    f"{_HERE}.serving_cases:predict_case",
-    f"{_HERE}.training:predict_case",
-    f"{_HERE}.system_cases:predict_case",
-    f"{_HERE}.money_cases:predict_case",
-)
-
-__all__ = ["CASES", "EVALUATORS", "CasePredictor", "Context", "Evaluator", "PredictedRow", "Row"]
+__all__ = ["EVALUATORS", "Context", "Evaluator", "PredictedRow", "Row"]

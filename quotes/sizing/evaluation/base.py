@@ -43,9 +43,3 @@ class Evaluator(Protocol):
     """Predicts every row of one reference file, at least one PredictedRow per row, in any order."""
 
     def __call__(self, rows: list[dict[str, str]], context: Context) -> Iterator[PredictedRow]: ...
-
-
-class CasePredictor(Protocol):
-    """Predicts one worked case, or returns None when the case is of another kind. `inputs` is the parsed JSON."""
-
-    def __call__(self, row: Row, inputs: Mapping[str, object], context: Context) -> PredictedRow | None: ...

@@ -35,15 +35,29 @@ def _by_key(key: str, catalog: CatalogSnapshot, name: str) -> ModelArchitecture:
 
 
 def find_accelerator(name: str, catalog: CatalogSnapshot) -> AcceleratorSpec:
-    """The accelerator behind `name`; a name without form or size means the usual board version."""
+    """The accelerator behind `name`; a name without form or size means the usual board version. Raises OutOfScope, also
+    for a size that none of them has."""
     wanted = silicon(name)
     known = (*catalog.accelerators, *EXTRA_GPUS)
     same = [one for one in known if silicon(one.name, one.form_factor) == wanted]
     if not same:
         raise OutOfScope(f"The catalog has no accelerator called {name}.")
+    label = label_gb(name)
+    found = min(same, key=lambda one: _distance(one, label, name))
+    if label and found.memory_gb_label and abs(label / found.memory_gb_label - 1) > SAME_LABEL:
+        raise OutOfScope(f"The catalog has no {found.name} of {label:g} GB.")
+    return found
+
+
+SAME_LABEL = 0.15  # makers and tables round one size differently: 180, 183 and 192 GB are one board
+
+LARGEST_GB = 400
+
+
+def label_gb(name: str) -> float | None:
+    """The size of the memory in a name; 480 GB beside a GH200 is that of its processor."""
     memory = re.search(r"(\d{2,3})\s*GB?\b", name)
-    label = float(memory.group(1)) if memory else None
-    return min(same, key=lambda one: _distance(one, label, name))
+    return float(memory.group(1)) if memory and float(memory.group(1)) < LARGEST_GB else None
 
 
 def _distance(one: AcceleratorSpec, label_gb: float | None, name: str) -> tuple[float, int, int]:

@@ -1,11 +1,11 @@
-"""Finding evaluators, case predictors and calibrators by the names under which they are registered."""
+"""Finding evaluators and calibrators by the names under which they are registered."""
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Mapping
 from importlib import import_module
 from typing import Any, NamedTuple
 
-from quotes.sizing.evaluation import CASES, EVALUATORS
-from quotes.sizing.evaluation.base import CasePredictor, Context, Evaluator
+from quotes.sizing.evaluation import EVALUATORS
+from quotes.sizing.evaluation.base import Context, Evaluator
 
 
 def resolve(name: str) -> Callable[..., Any]:
@@ -18,12 +18,6 @@ def resolve(name: str) -> Callable[..., Any]:
 def evaluator(file: str) -> Evaluator:
     """Who predicts the rows of reference file `file`. KeyError when nobody does."""
     return resolve(EVALUATORS[file])
-
-
-def case_predictors() -> Iterator[CasePredictor]:
-    """Everyone who may answer a worked case."""
-    for name in CASES:
-        yield resolve(name)
 
 
 type Tables = Mapping[str, list[dict[str, str]]]

@@ -18,7 +18,7 @@ from quotes.sizing.architecture import (
     kv_bytes_per_token_sliding,
 )
 from quotes.sizing.evaluation.base import Context, PredictedRow, Row
-from quotes.sizing.evaluation.names import OutOfScope, find_accelerator, find_model
+from quotes.sizing.evaluation.names import OutOfScope, find_accelerator, find_model, label_gb
 from quotes.sizing.evaluation.releases import release, version_of
 from quotes.sizing.results import Verdict
 from quotes.sizing.serving.layouts import kv_bytes, kv_format_for
@@ -294,6 +294,7 @@ def _reported_gib(row: Row, accelerator: AcceleratorSpec | None, engine: EngineM
         return stated + engine.driver_reserve_gib
     if accelerator is not None and accelerator.memory_gib:
         return float(accelerator.memory_gib)
+    stated = stated or label_gb(row["gpu"])
     return stated * USABLE if stated else None
 
 

@@ -6,7 +6,6 @@ from functools import partial
 import numpy as np
 
 from quotes.sizing.evaluation.base import Context, PredictedRow, Row
-from quotes.sizing.evaluation.training_cases import predict_case
 from quotes.sizing.evaluation.training_fit import in_metric
 from quotes.sizing.evaluation.training_memory_rows import memory_run
 from quotes.sizing.evaluation.training_predict import (
@@ -21,8 +20,6 @@ from quotes.sizing.evaluation.training_rows import throughput_run
 from quotes.sizing.evaluation.training_run import NotInScope, Run
 from quotes.sizing.training.calibration import TrainingCalibration, load_training_calibration
 
-__all__ = ["predict_case", "predict_memory_rows", "predict_throughput_rows"]
-
 ENOUGH_TO_FIT = 200  # rows below which a fit without some of them says nothing
 PROJECT_SPREAD = (0.6, 1.6)  # whole projects against steady speed: restarts, evaluations, idle weeks
 
@@ -33,7 +30,7 @@ def predict_throughput_rows(rows: list[dict[str, str]], context: Context) -> Ite
     known = []
     for row in rows:
         try:
-            known.append((row, throughput_run(row)))
+            known.append((row, throughput_run(row, context.catalog)))
         except NotInScope as reason:
             yield _refused(row, "value", float(row["value"]), str(reason))
     runs = [run for _, run in known]
@@ -55,7 +52,7 @@ def predict_memory_rows(rows: list[dict[str, str]], context: Context) -> Iterato
     for row in rows:
         measured = float(row["peak_mem_gib_per_gpu"]) if row["peak_mem_gib_per_gpu"] else None
         try:
-            known.append((row, memory_run(row)))
+            known.append((row, memory_run(row, context.catalog)))
         except NotInScope as reason:
             if measured is not None:
                 yield _refused(row, "peak_mem_gib_per_gpu", measured, str(reason))

@@ -3,7 +3,7 @@
 import re
 from typing import Any, Literal
 
-from catalog.specs import ModelArchitecture
+from catalog.specs import CatalogSnapshot, ModelArchitecture
 from quotes.sizing.evaluation.base import Row
 from quotes.sizing.evaluation.training_run import (
     Measure,
@@ -11,13 +11,13 @@ from quotes.sizing.evaluation.training_run import (
     Recompute,
     Run,
     base_bytes_of,
+    gpu_for,
     method_of,
     note,
     number,
     precision_of,
     recompute_of,
     stack_of,
-    subject_gpu,
     subject_model,
 )
 from quotes.sizing.training.hardware import TrainingGpu
@@ -27,15 +27,16 @@ GIB_PER_GB = 1e9 / 2**30
 FUSED = frozenset({"torchtune", "torchtitan", "litgpt"})  # whose optimiser steps in place, in one kernel
 
 
-def memory_run(row: Row) -> Run:
-    """A row of training_memory.csv. NotInScope with the reason when it cannot be predicted."""
+def memory_run(row: Row, catalog: CatalogSnapshot | None = None) -> Run:
+    """A row of training_memory.csv. NotInScope with the reason when it cannot be predicted. `catalog`: where to
+    look for a GPU of which there are no published runs."""
     if "ESTIMATE" in row["notes"]:
         raise NotInScope("a rule of thumb of a vendor, not a measurement")
     if "MINIMUM" in row["notes"]:
         raise NotInScope("an absolute minimum stated by a vendor, not a measured peak")
     size = number(row["params_b"])
     model, arch = subject_model(row["model"], size)
-    key, hardware = _memory_gpu(row)
+    key, hardware = _memory_gpu(row, catalog)
     stack, method = stack_of(row), method_of(row)
     layout = _memory_layout(row, arch)
     sequence = _sequence(row["seq_len"], 4096.0 if layout["pp"] > 1 else None)
@@ -72,9 +73,9 @@ def memory_run(row: Row) -> Run:
     )  # fmt: skip
 
 
-def _memory_gpu(row: Row) -> tuple[str, TrainingGpu]:
+def _memory_gpu(row: Row, catalog: CatalogSnapshot | None) -> tuple[str, TrainingGpu]:
     try:
-        return subject_gpu(row["gpu"])
+        return gpu_for(row["gpu"], catalog)
     except NotInScope:
         if row["gpu"] and "not stated" not in row["gpu"]:
             raise

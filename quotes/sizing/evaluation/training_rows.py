@@ -3,7 +3,7 @@
 import re
 from typing import Literal
 
-from catalog.specs import ModelArchitecture
+from catalog.specs import CatalogSnapshot, ModelArchitecture
 from quotes.sizing.evaluation.base import Row
 from quotes.sizing.evaluation.training_run import (
     SUFFIX,
@@ -11,6 +11,7 @@ from quotes.sizing.evaluation.training_run import (
     Run,
     base_bytes_of,
     degree,
+    gpu_for,
     load_subjects,
     method_of,
     note,
@@ -18,7 +19,6 @@ from quotes.sizing.evaluation.training_run import (
     precision_of,
     recompute_of,
     stack_of,
-    subject_gpu,
     subject_model,
     surroundings_of,
     token_count,
@@ -40,10 +40,11 @@ _SEQUENCES = {
 _PROJECT = {"gpu_hours"}
 
 
-def throughput_run(row: Row) -> Run:
-    """A row of training_throughput.csv. NotInScope with the reason when it cannot be predicted."""
+def throughput_run(row: Row, catalog: CatalogSnapshot | None = None) -> Run:
+    """A row of training_throughput.csv. NotInScope with the reason when it cannot be predicted. `catalog`: where to
+    look for a GPU of which there are no published runs."""
     size = number(row["params_b"])
-    hardware_key, hardware = subject_gpu(row["gpu"])
+    hardware_key, hardware = gpu_for(row["gpu"], catalog)
     hardware = surroundings_of(row, hardware_key, hardware)
     model, arch = subject_model(row["model"], size)
     if stack_of(row) == "hf" and model.startswith("llama4"):

@@ -7,12 +7,17 @@ from functools import cache
 from pathlib import Path
 from typing import Any, Literal, NamedTuple
 
-from catalog.specs import ModelArchitecture
+from catalog.specs import CatalogSnapshot, ModelArchitecture
 from quotes.sizing.architecture import typical_architecture
+from quotes.sizing.assumptions import Assumptions
 from quotes.sizing.evaluation.base import Row
+from quotes.sizing.evaluation.names import OutOfScope, find_accelerator
+from quotes.sizing.training.calibration import load_training_calibration
 from quotes.sizing.training.hardware import TrainingGpu
 from quotes.sizing.training.memory import STATES, Loss, States
+from quotes.sizing.training.plan import surrounded
 
+USUAL_NODE = 8  # GPUs in a server
 SUBJECTS = Path(__file__).parent.parent / "data" / "training_subjects.json"
 
 type Recompute = Literal["none", "selective", "full"]
@@ -132,6 +137,23 @@ def subject_gpu(name: str) -> tuple[str, TrainingGpu]:
     if key is None:
         raise NotInScope("the GPU is not named, or is no GPU that the product sizes training on")
     return key, TrainingGpu(**load_subjects()["gpus"][key])
+
+
+def gpu_for(name: str, catalog: CatalogSnapshot | None) -> tuple[str, TrainingGpu]:
+    """The same; one that only the catalog knows stands in a server of eight, if its generation was measured at all."""
+    try:
+        return subject_gpu(name)
+    except NotInScope:
+        if catalog is None or not name:
+            raise
+    try:
+        accelerator = find_accelerator(name, catalog)
+    except OutOfScope as reason:
+        raise NotInScope(str(reason)) from None
+    found = surrounded(accelerator, USUAL_NODE, Assumptions())
+    if found is None or found.generation not in load_training_calibration().generations:
+        raise NotInScope(f"No published run tells how {accelerator.name} trains.")
+    return accelerator.sku, found
 
 
 # ── cells ───────────────────────────────────────────────────────────────────────────────────────────────────────

@@ -47,6 +47,15 @@ class Topology(NamedTuple):
         return ceil(self.leaf_spine_links / self.links_per_cable)
 
     @property
+    def core_cables(self) -> int:
+        return ceil(self.spine_core_links / self.links_per_cable)
+
+    @property
+    def cables(self) -> int:
+        """Of all layers."""
+        return self.node_cables + self.spine_cables + self.core_cables
+
+    @property
     def blocking_ratio(self) -> float:
         """Bandwidth down over bandwidth up; 1 or less is non-blocking."""
         return self.node_links / self.leaf_spine_links if self.leaf_spine_links else 1

@@ -19,6 +19,7 @@ from quotes.sizing.money.explain import figures
 from quotes.sizing.money.explain_ways import figures_of_ways
 from quotes.sizing.money.growth import growth_phases
 from quotes.sizing.money.hybrid import Split, best_split, busy_load
+from quotes.sizing.money.owning import cumulative_eur, value_left_eur
 from quotes.sizing.money.renting import Rented, busy_hours_per_month, cheapest_rent
 from quotes.sizing.money.running_costs import busy_fraction, energy_factor, yearly_costs
 from quotes.sizing.money.ways import alternative, lease_curve, leases, leases_known, rent_plans, token_cost
@@ -42,7 +43,7 @@ def economics(
     years = workload.growth.horizon_years
     yearly = yearly_costs(candidate, workload, assumptions)
     own_month = sum(yearly.values()) / 12
-    residual = float(purchase_eur) * assumptions.residual_pct / 100
+    residual = value_left_eur(float(purchase_eur), assumptions.residual_pct)
     months = range(years * 12 + 1)
     rent = None
     findings: tuple[Finding, ...] = ()
@@ -101,12 +102,10 @@ def economics(
     )
 
 
-def _own_curve(
-    purchase_eur: float, own_eur_month: float, residual_eur: float, limit: int
-) -> tuple[float, ...]:
+def _own_curve(purchase_eur: float, own_eur_month: float, left_eur: float, limit: int) -> tuple[float, ...]:
     """Cumulative by month; the residual value comes off in the last one, so that it ends in the total."""
-    paid = [purchase_eur + own_eur_month * month for month in range(limit + 1)]
-    paid[-1] -= residual_eur
+    paid = [cumulative_eur(purchase_eur, own_eur_month, month) for month in range(limit + 1)]
+    paid[-1] -= left_eur
     return tuple(paid)
 
 

@@ -200,7 +200,7 @@ def _trained(
         limited_by=limit.reason,
         host=HostNeed(
             cpu_cores_per_gpu=model.host_cores + limit.items_s / per_core,
-            storage_read_gb_s=samples_s * sample_kb / 1e6,
+            storage_read_gb_s=needs.read_gb_s(samples_s, sample_kb),
             fabric_gbit_s_per_gpu=network_gbit_s(model, limit.items_s, gpus, in_node, assumptions),
             checkpoint_tb=model.params_m * 1e6 * BYTES_PER_TRAINED_PARAMETER / 1e12,
         ),

@@ -172,6 +172,11 @@ def cores_for(
     return cores
 
 
+def read_gb_s(items_s: float, item_kb: float) -> float:
+    """What storage must deliver while so many items a second are read from it."""
+    return items_s * item_kb / 1e6
+
+
 def use_fraction(domain: Domain, assumptions: Assumptions) -> tuple[float, str]:
     """The share of a measured rate to count on, and the name of that assumption."""
     if domain is Domain.SPEECH:

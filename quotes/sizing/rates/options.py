@@ -208,7 +208,7 @@ def _serving(
         limited_by=limit.reason,
         host=HostNeed(
             cpu_cores_per_gpu=needs.cores_for(each, service, model, accelerator, assumptions),
-            storage_read_gb_s=service.items_s * model.sample_kb / 1e6
+            storage_read_gb_s=needs.read_gb_s(service.items_s, model.sample_kb)
             if model.source == "jpeg" and not service.streams
             else 0,
         ),

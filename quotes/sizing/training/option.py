@@ -31,6 +31,7 @@ from quotes.sizing.training.plan import (
     Machines,
     Plan,
     checkpoint_bytes,
+    checkpoint_write_gb_s,
     is_known,
     memory_of,
     memory_spread,
@@ -159,7 +160,7 @@ def host_need(
 ) -> HostNeed:
     """What the servers and the storage around the GPUs must give."""
     nodes = -(-chosen.gpus // gpu.node_gpus)
-    size = checkpoint_bytes(plan, assumptions)
+    size = checkpoint_bytes(plan.trained_params, assumptions)
     restored = size + (plan.model.params * 2 if plan.frozen else 0)
     per_day = 24 / min(max(chosen.checkpoint_interval_h, SAVED_AT_LEAST_H[0]), SAVED_AT_LEAST_H[1])
     memory_gb = accelerator.memory_gb_label or gpu.memory_gib * GIB / 1e9
@@ -171,7 +172,7 @@ def host_need(
         nvme_write_tb_per_day=size * per_day / nodes / 1e12,
         fabric_gbit_s_per_gpu=assumptions.training_fabric_gbit_s if nodes > 1 else 0,
         storage_read_gb_s=restored / assumptions.checkpoint_load_s / 1e9,
-        storage_write_gb_s=size / assumptions.checkpoint_stall_s / 1e9,
+        storage_write_gb_s=checkpoint_write_gb_s(size, assumptions),
         checkpoint_tb=size / 1e12,
     )
 

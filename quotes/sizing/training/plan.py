@@ -309,9 +309,14 @@ def run_hours(plan: Plan, gpus: Vector, seconds: Vector, assumptions: Assumption
     return compute / (kept.fraction * assumptions.training_goodput_fraction) + assumptions.training_start_h
 
 
-def checkpoint_bytes(plan: Plan, assumptions: Assumptions) -> float:
+def checkpoint_bytes(trained_params: float, assumptions: Assumptions) -> float:
     """A checkpoint to resume from: states of what is trained (a full one is 6–7 × the 16-bit weights)."""
-    return plan.trained_params * assumptions.checkpoint_bytes_per_param
+    return trained_params * assumptions.checkpoint_bytes_per_param
+
+
+def checkpoint_write_gb_s(size_bytes: float, assumptions: Assumptions) -> float:
+    """Bandwidth that writes a checkpoint in the time that training may wait for it."""
+    return size_bytes / assumptions.checkpoint_stall_s / 1e9
 
 
 def shares_pool(job: LanguageTraining, hours: float, assumptions: Assumptions) -> bool:
