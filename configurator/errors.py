@@ -6,13 +6,23 @@ from http import HTTPStatus
 from django.core.exceptions import RequestDataTooBig
 from django.db import InterfaceError, OperationalError
 from django.http import HttpRequest, HttpResponse
+from django.shortcuts import render
 from django.template.loader import render_to_string
+from django.utils.http import url_has_allowed_host_and_scheme
 
 
 def bad_request(request: HttpRequest, exception: Exception) -> HttpResponse:
     """413 for a form that is too large, 400 for what makes no sense."""
     large = isinstance(exception, RequestDataTooBig)
     return _page(HTTPStatus.REQUEST_ENTITY_TOO_LARGE if large else HTTPStatus.BAD_REQUEST)
+
+
+def csrf_failure(request: HttpRequest, reason: str = "") -> HttpResponse:
+    """403 for a form without its secret, mostly because a cookie was lost; with the way back to the form."""
+    back = request.META.get("HTTP_REFERER", "")
+    ours = url_has_allowed_host_and_scheme(back, {request.get_host()})
+    context = {"back": back if ours else ""}
+    return render(request, "403_csrf.html", context, status=HTTPStatus.FORBIDDEN)
 
 
 def server_error(request: HttpRequest) -> HttpResponse:

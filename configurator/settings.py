@@ -158,6 +158,7 @@ ALLOWED_HOSTS = [
     *([] if PRODUCTION else ["localhost", "127.0.0.1", "[::1]"]),
 ]
 CSRF_TRUSTED_ORIGINS = [SITE_URL]
+CSRF_FAILURE_VIEW = "configurator.errors.csrf_failure"
 ROOT_URLCONF = "configurator.urls"
 WSGI_APPLICATION = "configurator.wsgi.application"
 

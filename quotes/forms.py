@@ -7,7 +7,7 @@ from django.utils.translation import gettext_lazy as _
 
 from configurator.formats import locale
 from quotes.models import Quote
-from quotes.pricing.vat import EU_COUNTRIES, SELLER_COUNTRY, is_vat_id, normal_vat_id
+from quotes.pricing.vat import EU_COUNTRIES, SELLER_COUNTRY
 
 NO_COUNTRIES = {"EU", "EZ", "QO", "UN", "XA", "XB", "ZZ"}  # unions, regions and test codes of CLDR
 
@@ -76,21 +76,16 @@ class ContactForm(forms.ModelForm):
         for name, token in complete.items():
             self.fields[name].widget.attrs["autocomplete"] = token
 
-    def clean_vat_id(self) -> str:
-        return normal_vat_id(self.cleaned_data["vat_id"])
-
     def clean(self) -> dict[str, Any]:
         cleaned = super().clean() or self.cleaned_data
-        country, vat_id = cleaned.get("country", ""), cleaned.get("vat_id", "")
+        country = cleaned.get("country", "")
         if (
             country in EU_COUNTRIES
             and country != SELLER_COUNTRY
-            and not vat_id
+            and not cleaned.get("vat_id")
             and "vat_id" not in self.errors
         ):
             self.add_error("vat_id", _("Fill in the VAT number of your organisation."))
-        elif vat_id and country in EU_COUNTRIES and not is_vat_id(vat_id, country):
-            self.add_error("vat_id", _("This is no VAT number of that country."))
         if country != SELLER_COUNTRY:
             cleaned["kvk_number"] = ""
         return cleaned
@@ -98,7 +93,7 @@ class ContactForm(forms.ModelForm):
     @property
     def contact(self) -> dict[str, Any]:
         """The customer's fields, valid."""
-        return {name: self.cleaned_data[name] for name in self.Meta.fields}
+        return {name: getattr(self.instance, name) for name in self.Meta.fields}
 
 
 class AcceptForm(forms.Form):

@@ -69,22 +69,26 @@ class NewestOnly(SimpleHistoryAdmin):
         return formset
 
     def overtaken(self, row: Any, seen: str, address: str) -> str:
-        """Who changed the row since, when, and what; safe to show."""
+        """What to say of a form that was overtaken; safe to show."""
+        words = _(
+            "After you opened this, %(who)s saved it, on %(when)s. Changed there: %(what)s. Yours is not saved; what "
+            "you typed still stands below. Open the newer state beside it and enter there what still holds."
+        ) % self.since(row, seen)
+        link = _("Open the newer state (in a new tab)")
+        return format_html('{} <a href="{}" target="_blank" rel="noopener">{}</a>', words, address, link)
+
+    def since(self, row: Any, seen: str) -> dict[str, str]:
+        """Who changed the row since a state that was seen, when, and what."""
         last = row.history.first()
         before = row.history.filter(pk=int(seen)).first() if seen.isdecimal() else None
         since = row.history.filter(pk__gt=before.pk if before else 0).select_related("history_user")
         people = sorted({str(record.history_user or _("the site itself")) for record in since})
         changed = list(self.changes_between(before, last)) if before and last else []
-        words = _(
-            "After you opened this, %(who)s saved it, on %(when)s. Changed there: %(what)s. Yours is not saved; what "
-            "you typed still stands below. Open the newer state beside it and enter there what still holds."
-        ) % {
+        return {
             "who": ", ".join(people) or _("somebody"),
             "when": date_format(timezone.localtime(last and last.history_date), "DATETIME_FORMAT"),
             "what": "; ".join(changed) or _("nothing that is told here"),
         }
-        link = _("Open the newer state (in a new tab)")
-        return format_html('{} <a href="{}" target="_blank" rel="noopener">{}</a>', words, address, link)
 
     def changes_between(self, before: Any, after: Any) -> Iterator[str]:
         """What differs between two records of the history."""

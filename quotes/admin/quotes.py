@@ -14,7 +14,7 @@ from django.contrib.admin.models import LogEntry
 from django.contrib.auth.models import User
 from django.contrib.contenttypes.models import ContentType
 from django.core.exceptions import PermissionDenied
-from django.db import models
+from django.db import models, transaction
 from django.http import HttpRequest, HttpResponse, HttpResponseRedirect, JsonResponse
 from django.shortcuts import get_object_or_404
 from django.template.response import TemplateResponse
@@ -28,12 +28,14 @@ from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy, ngettext
 
 from catalog.admin.base import CatalogAdmin
+from catalog.admin.newest import SEEN, newest
 from configurator import formats
 from quotes import services
 from quotes.admin.filters import CustomerFilter, ValueFilter
 from quotes.admin.steps import STEPS
 from quotes.models import EventKind, Quote, QuoteEvent, QuoteLine, QuoteStatus
 from quotes.pricing.lines import line_net
+from quotes.pricing.vat import normal_vat_id
 from quotes.services.drafting import together
 from quotes.views import costs_response, pdf_response, xlsx_response
 
@@ -314,7 +316,7 @@ class QuoteAdmin(CatalogAdmin):
     def save_model(self, request: HttpRequest, obj: Quote, form: Any, change: bool) -> None:
         """Another VAT number has not been found valid by the check of the one before."""
         if (
-            "vat_id" in form.changed_data
+            normal_vat_id(form.initial.get("vat_id", "")) != obj.vat_id
             and "vat_id_checked_on" not in form.changed_data
             and obj.vat_id_checked_on
         ):
@@ -392,16 +394,20 @@ class QuoteAdmin(CatalogAdmin):
         step, user = STEPS.get(name), request.user
         if step is None or not isinstance(user, User) or not user.has_perm(step.permission):
             raise PermissionDenied
-        trouble: Sequence[str] = services.obstacles(quote) if name == "issue" and quote.is_editable else ()
+        sent = request.POST if request.method == "POST" else request.GET
+        seen = sent.get(SEEN) or newest(quote)
         form = step.form(request.POST if request.method == "POST" else None)
-        if form.is_valid():
-            try:
-                changed = step.perform(quote, user, **form.cleaned_data)
-            except services.Refused as refusal:
-                trouble = refusal.messages
-            else:
-                self.message_user(request, str(step.done) % {"quote": changed}, messages.SUCCESS)
-                return HttpResponseRedirect(reverse("admin:quotes_quote_change", args=[changed.pk]))
+        with transaction.atomic():
+            list(Quote.objects.select_for_update().filter(pk=quote.pk).values_list("pk"))
+            trouble = self._trouble(quote, name, seen)
+            if not trouble and form.is_valid():
+                try:
+                    changed = step.perform(quote, user, **form.cleaned_data)
+                except services.Refused as refusal:
+                    trouble = refusal.messages
+                else:
+                    self.message_user(request, str(step.done) % {"quote": changed}, messages.SUCCESS)
+                    return HttpResponseRedirect(reverse("admin:quotes_quote_change", args=[changed.pk]))
         context = {
             **self.admin_site.each_context(request),
             "opts": self.opts,
@@ -409,11 +415,22 @@ class QuoteAdmin(CatalogAdmin):
             "title": step.title,
             "question": step.question,
             "form": form,
+            "seen": seen,
             "trouble": trouble,
             "media": self.media,
         }
         status = HTTPStatus.UNPROCESSABLE_ENTITY if request.method == "POST" else HTTPStatus.OK
         return TemplateResponse(request, "quotes/admin/step.html", context, status=status)
+
+    def _trouble(self, quote: Quote, name: str, seen: str) -> Sequence[str]:
+        """What stands in the way of a step: first of all, that this is not the quote that its page showed."""
+        if newest(quote) != seen:
+            said = _(
+                "After you opened this quote, %(who)s saved it, on %(when)s. Changed there: %(what)s. Look at it "
+                "again first."
+            )
+            return [said % self.since(quote, seen)]
+        return services.obstacles(quote) if name == "issue" and quote.is_editable else ()
 
     # ── privacy ─────────────────────────────────────────────────────────────────────────────────────────────────
 

@@ -33,7 +33,7 @@ class SellerAdmin(CatalogAdmin):
         (gettext_lazy("Contact"), {"fields": ["contact_name", ("email", "phone"), "website"]}),
         (
             gettext_lazy("Quotes"),
-            {"fields": [("validity_days", "payment_term_days"), "warranty_nl", "warranty_en"]},
+            {"fields": [("validity_days", "payment_term_days", "vat_check_days"), "warranty_nl", "warranty_en"]},
         ),
         (
             gettext_lazy("How long details of customers are kept"),

@@ -24,6 +24,7 @@ from simple_history.models import HistoricalRecords
 
 from quotes.models.seller import LANGUAGES, VAT_MODES, TermsDocument
 from quotes.pricing.money import OfferMode, VatMode
+from quotes.pricing.vat import EU_COUNTRIES, is_vat_id, normal_vat_id
 from quotes.sizing.results import LineRole, Tier
 
 LINK_OPEN = timedelta(days=180)  # a quote that nobody issued
@@ -332,6 +333,12 @@ class Quote(models.Model):
 
     def get_absolute_url(self) -> str:
         return reverse("quotes:quote", args=[self.token])
+
+    def clean(self) -> None:
+        """A VAT number is kept in one form, and only one that can exist."""
+        self.vat_id = normal_vat_id(self.vat_id)
+        if self.vat_id and self.country in EU_COUNTRIES and not is_vat_id(self.vat_id, self.country):
+            raise ValidationError({"vat_id": _("This is no VAT number of that country.")})
 
     def delete(self, *args: Any, **kwargs: Any) -> Any:
         if self.status != QuoteStatus.DRAFT:

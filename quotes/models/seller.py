@@ -115,6 +115,14 @@ class Seller(models.Model):
     validity_days = models.PositiveSmallIntegerField(
         _("validity of a quote (days)"), default=14, validators=[MinValueValidator(1), MaxValueValidator(180)]
     )
+    vat_check_days = models.PositiveSmallIntegerField(
+        _("a VAT number found valid stays good for (days)"),
+        default=30,
+        validators=[MinValueValidator(1), MaxValueValidator(180)],
+        help_text=_(
+            "A quote to a business elsewhere in the EU is issued on a check in VIES no older than this."
+        ),
+    )
     payment_term_days = models.PositiveSmallIntegerField(
         _("payment term (days)"), default=30, validators=[MaxValueValidator(180)]
     )

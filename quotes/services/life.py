@@ -8,6 +8,7 @@ from typing import Any
 from django.contrib.auth.models import AbstractBaseUser
 from django.db import transaction
 from django.utils import timezone
+from django.utils.formats import date_format
 from django.utils.translation import gettext as _
 
 from catalog.models import Article
@@ -15,7 +16,7 @@ from configurator.formats import money
 from quotes.models import EventKind, NumberSequence, Paper, Quote, QuoteLine, QuoteStatus
 from quotes.models.quote import LINK_AFTER_ACCEPTANCE, LINK_AFTER_VALIDITY, new_link_expiry, new_token
 from quotes.pricing.money import OfferMode, VatMode
-from quotes.pricing.vat import allows, is_vat_id
+from quotes.pricing.vat import EU_COUNTRIES, allows, is_vat_id
 from quotes.services.events import record
 from quotes.services.frozen import frozen
 from quotes.services.notices import Notice, tell_customer, tell_seller
@@ -26,6 +27,8 @@ from quotes.services.seller import current_seller, current_terms
 from quotes.sizing.results import LineRole
 
 LAST_REVISION = "Z"
+REVERSE_CHARGED = frozenset({LineRole.CPU, LineRole.ACCELERATOR, LineRole.SERVICE})
+"""Processors before they are built into anything, and what is done with them; memory, drives and racks are outside."""
 
 
 def _locked(quote: Quote) -> Quote:
@@ -89,15 +92,34 @@ def _vat_obstacles(quote: Quote, lines: list[QuoteLine], on: date) -> Iterator[s
             "amount": money(rate.from_net_eur, "round")
         }
     if mode is VatMode.EU_BUSINESS:
-        if not is_vat_id(quote.vat_id, quote.country):
+        if not quote.vat_id:
             yield _("A sale to a business in another EU country needs the customer's VAT number.")
-        elif quote.vat_id_checked_on is None:
-            yield _("Check the customer's VAT number in the register of the EU (VIES) and enter the day.")
+        elif is_vat_id(quote.vat_id, quote.country):
+            yield from _unchecked(quote.vat_id_checked_on, on)
     if mode is VatMode.REVERSE_CHARGE:
-        if not is_vat_id(quote.vat_id, quote.country):
+        if not quote.vat_id:
             yield _("Reverse charge needs the customer's VAT number.")
-        if any(line.role == LineRole.SERVER for line in lines):
-            yield _("Reverse charge is for loose processors; a complete server is outside of it.")
+        if outside := [line.text for line in lines if line.role not in REVERSE_CHARGED]:
+            yield _("Reverse charge is for loose processors; outside of it: %(lines)s.") % {
+                "lines": "; ".join(outside)
+            }
+    if quote.vat_id and quote.country in EU_COUNTRIES and not is_vat_id(quote.vat_id, quote.country):
+        yield _("%(number)s is no VAT number of the customer's country.") % {"number": quote.vat_id}
+
+
+def _unchecked(day: date | None, on: date) -> Iterator[str]:
+    """0 % asks for a number that is valid now, so each revision asks whether its check is still young enough."""
+    good_for = current_seller().vat_check_days
+    if day is None:
+        yield _("Check the customer's VAT number in the register of the EU (VIES) and enter the day.")
+    elif day > on:
+        yield _("The day on which the VAT number was checked lies in the future.")
+    elif day < on - timedelta(days=good_for):
+        told = _(
+            "The VAT number was checked on %(day)s, more than %(days)s days ago. Check it in VIES again and enter the "
+            "day."
+        )
+        yield told % {"day": date_format(day), "days": good_for}
 
 
 @transaction.atomic

@@ -39,7 +39,7 @@ SELLER = {
     "postcode": "1234 AB",
     "city": "Utrecht",
     "kvk_number": "12345678",
-    "vat_id": "NL123456789B01",
+    "vat_id": "NL123456782B01",
     "iban": "NL91ABNA0417164300",
     "contact_name": "Saskia",
     "email": "verkoop@verkoper.example",

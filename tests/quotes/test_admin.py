@@ -155,11 +155,21 @@ def test_a_draft_follows_its_language_but_keeps_prices_and_own_words(sales: Clie
     assert services.follow_language(quote, "nl")[0].text == "Eigen woorden"
 
 
+def test_a_vat_number_is_kept_in_one_form_and_keeps_its_check(sales: Client, make_quote) -> None:
+    quote = make_quote(country="DE", vat_id="DE123456789", vat_id_checked_on=date(2026, 11, 1))
+    page = filled(sales.get(form_page(quote)))
+    refused = sales.post(form_page(quote), page | {"vat_id": "DE12"})
+    assert "vat_id" in refused.context["adminform"].form.errors
+    assert sales.post(form_page(quote), page | {"vat_id": "de 123.456.789"}).status_code == 302
+    quote.refresh_from_db()
+    assert (quote.vat_id, quote.vat_id_checked_on) == ("DE123456789", date(2026, 11, 1))
+
+
 @pytest.mark.parametrize(("day", "after"), [("2026-11-01", None), ("2026-11-30", date(2026, 11, 30))])
 def test_another_vat_number_has_to_be_checked_anew(
     sales: Client, make_quote, day: str, after: date | None
 ) -> None:
-    quote = make_quote(vat_id="DE123456789", vat_id_checked_on=date(2026, 11, 1))
+    quote = make_quote(country="DE", vat_id="DE123456789", vat_id_checked_on=date(2026, 11, 1))
     typed = {"vat_id": "DE987654321", "vat_id_checked_on": day}
     assert sales.post(form_page(quote), filled(sales.get(form_page(quote))) | typed).status_code == 302
     quote.refresh_from_db()
@@ -215,6 +225,34 @@ def test_a_step_of_a_colleague_overtakes_a_form_too(
     (told,) = response.context["adminform"].form.non_field_errors()
     assert "ada saved it" in told
     assert Quote.objects.get(pk=quote.pk).internal_note == ""
+
+
+@pytest.mark.parametrize("name", ["issue", "withdraw"])
+def test_a_step_is_refused_when_a_colleague_changed_what_its_page_showed(
+    sales: Client, client_of: ClientOf, ada: User, make_quote, name: str
+) -> None:
+    quote = make_quote()
+    page = sales.get(form_page(quote))
+    button = f"{step_page(quote, name)}?_seen={page.context['seen']}"
+    assert f'href="{button}"' in text_of(page)
+    asked = sales.get(button)
+    assert asked.status_code == 200
+    sent = {"_seen": asked.context["seen"]}
+    colleague = client_of(ada)
+    assert (
+        colleague.post(
+            form_page(quote), filled(colleague.get(form_page(quote))) | {"title": "Hers"}
+        ).status_code
+        == 302
+    )
+    for response in (sales.post(step_page(quote, name), sent), sales.get(button)):
+        assert "ada saved it" in text_of(response)
+        assert "→ Hers" in text_of(response)
+        assert "<form method" not in text_of(response).split("content-main")[1]
+    quote.refresh_from_db()
+    assert (quote.status, quote.number) == ("draft", None)
+    newer = sales.get(step_page(quote, name)).context["seen"]
+    assert sales.post(step_page(quote, name), {"_seen": newer}).status_code == 302
 
 
 def queries_of(client: Client, address: str) -> int:

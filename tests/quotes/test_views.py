@@ -323,7 +323,7 @@ def test_a_double_click_asks_once(english_client: Client, make_plan: MakePlan, s
         ({"country": ""}, "country"),
         ({"kvk_number": "123"}, "kvk_number"),
         ({"country": "DE"}, "vat_id"),
-        ({"country": "DE", "vat_id": "NL123456789B01"}, "vat_id"),
+        ({"country": "DE", "vat_id": "NL123456782B01"}, "vat_id"),
         ({"organisation": "x" * 121}, "organisation"),
     ],
 )
@@ -555,7 +555,13 @@ def test_pages_that_change_something_are_asked_by_post_with_a_token(make_quote) 
     strict = Client(enforce_csrf_checks=True)
     for step in ("accept", "decline"):
         assert strict.get(page(step, quote.token)).status_code == 405
-        assert strict.post(page(step, quote.token)).status_code == 403
+        lost = strict.post(
+            page(step, quote.token), headers={"referer": f"http://testserver{quote.get_absolute_url()}"}
+        )
+        assert lost.status_code == 403
+        assert f'href="http://testserver{quote.get_absolute_url()}"' in lost.content.decode()
+        elsewhere = strict.post(page(step, quote.token), headers={"referer": "https://elsewhere.example/"})
+        assert "elsewhere" not in elsewhere.content.decode()
     assert Client().post(quote.get_absolute_url()).status_code == 405
 
 

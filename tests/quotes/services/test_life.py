@@ -119,27 +119,18 @@ OBSTACLES: list[tuple[dict[str, Any], Callable[[Quote], None] | None, str]] = [
     ({"country": "US", "vat_mode": "export"}, None, ""),
     ({"country": "DE", "vat_mode": "eu_business"}, None, "needs the customer's VAT number"),
     (
-        {"country": "DE", "vat_mode": "eu_business", "vat_id": "NL123456789B01"},
+        {"country": "DE", "vat_mode": "eu_business", "vat_id": "DE12"},
         None,
-        "needs the customer's VAT number",
+        "DE12 is no VAT number of the customer's country.",
     ),
+    ({"vat_id": "NL123456789B01"}, None, "NL123456789B01 is no VAT number of the customer's country."),
     (
         {"country": "DE", "vat_mode": "eu_business", "vat_id": "DE123456789"},
         None,
         "Check the customer's VAT number",
     ),
-    (
-        {
-            "country": "DE",
-            "vat_mode": "eu_business",
-            "vat_id": "DE123456789",
-            "vat_id_checked_on": date(2026, 11, 1),
-        },
-        None,
-        "",
-    ),
     ({"vat_mode": "reverse_charge"}, None, "Reverse charge needs the customer's VAT number."),
-    ({"vat_mode": "reverse_charge", "vat_id": "NL123456789B01"}, None, "a complete server is outside of it"),
+    ({"vat_mode": "reverse_charge", "vat_id": "NL123456782B01"}, None, "loose processors; outside of it: "),
 ]
 
 
@@ -162,9 +153,36 @@ def test_what_keeps_a_quote_from_being_issued(
     assert (quote.status, quote.number) == ("draft", None)
 
 
+@pytest.mark.parametrize(
+    ("days_ago", "sentence"), [(0, ""), (30, ""), (31, "more than 30 days ago"), (-1, "lies in the future")]
+)
+def test_a_vat_number_found_valid_stays_good_for_a_while(
+    make_quote, ada: User, days_ago: int, sentence: str
+) -> None:
+    checked = timezone.localdate() - timedelta(days=days_ago)
+    abroad = {"country": "DE", "vat_mode": "eu_business", "vat_id": "DE123456789"}
+    told = services.obstacles(make_quote(**abroad, vat_id_checked_on=checked))
+    assert (sentence in told[0]) if sentence else not told
+
+
+def test_a_revision_abroad_needs_a_number_that_is_valid_now(make_quote, ada: User) -> None:
+    abroad = {"country": "DE", "vat_mode": "eu_business", "vat_id": "DE123456789"}
+    issued = make_quote("issued", **abroad, vat_id_checked_on=timezone.localdate())
+    later = timezone.now() + timedelta(days=31)
+    revision = services.new_revision(issued, ada)
+    revision.valid_until = timezone.localdate(later)
+    revision.save()
+    assert services.obstacles(revision) == []
+    with pytest.raises(services.Refused, match="Check it in VIES again"):
+        services.issue(revision, ada, now=later)
+
+
 def test_reverse_charge_is_for_loose_processors_from_ten_thousand_euro(make_quote, ada: User) -> None:
-    quote = make_quote(vat_mode="reverse_charge", vat_id="NL123456789B01")
-    quote.lines.exclude(role="cpu").delete()
+    quote = make_quote(vat_mode="reverse_charge", vat_id="NL123456782B01")
+    quote.lines.exclude(role__in=["cpu", "memory"]).delete()
+    memory = quote.lines.get(role="memory")
+    assert any(memory.text in one for one in services.obstacles(quote))
+    memory.delete()
     line = quote.lines.get()
     line.unit_eur, line.quantity = Decimal("99.99"), 100
     line.save()
