@@ -11,7 +11,7 @@ from configurator.workload import DataNeeds, Delivery, Site
 from quotes.pricing.lines import price
 from quotes.sizing.hardware.bill import Broken
 from quotes.sizing.hardware.compose import ScreenedSystem, build_system, screen_systems
-from quotes.sizing.hardware.demand import NodeDemand
+from quotes.sizing.hardware.demand import NodeBrief, NodeDemand
 from quotes.sizing.hardware.fitting import recipe_rules
 from quotes.sizing.hardware.node import NodePlan, plan_node
 from quotes.sizing.hardware.parts import parts_of
@@ -188,11 +188,12 @@ def test_what_is_chosen_by_rule_keeps_every_rule(accelerator, tb, ram, joins) ->
     demand = NodeDemand(nvme_tb=tb, ram_gb_per_gpu=ram, joined=2 if joins else 1, training=joins)
     for server in parts.servers_for[accelerator.sku]:
         count = server.max_accelerators
-        plan = plan_node(server, accelerator, count, demand, parts, ASSUMPTIONS)
+        brief = NodeBrief(server, accelerator, count, demand, parts, ASSUMPTIONS)
+        plan = plan_node(brief)
         if isinstance(plan, Broken) or server.status is ServerStatus.COMPLETE_SYSTEM:
             continue
         assert isinstance(plan, NodePlan)
-        assert not list(recipe_rules(server, accelerator, count, plan.recipe, demand, parts, ASSUMPTIONS))
+        assert not list(recipe_rules(brief, plan.recipe))
         assert plan.dc_w <= server.psu_surviving_w
 
 

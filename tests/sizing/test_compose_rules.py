@@ -11,7 +11,7 @@ from catalog.specs import AcceleratorSpec, CatalogSnapshot, ServerSpec
 from configurator.workload import DataNeeds, Placement, Site, Workload
 from quotes.sizing.hardware.bill import Broken
 from quotes.sizing.hardware.compose import SystemRecipe, Wish, plan_system
-from quotes.sizing.hardware.demand import NodeDemand
+from quotes.sizing.hardware.demand import NodeBrief, NodeDemand
 from quotes.sizing.hardware.node import plan_node
 from quotes.sizing.hardware.parts import parts_of
 from quotes.sizing.results import Refusal
@@ -85,15 +85,8 @@ def broken_node(case: Node) -> Any:
     if accelerator is not None and isinstance(case.accelerator, str):
         accelerator = next(row for row in catalog.accelerators if row.sku == accelerator.sku)
     parts = _parts(case)
-    return plan_node(
-        server,
-        accelerator,
-        case.count,
-        case.demand,
-        parts_of(catalog),
-        ASSUMPTIONS,
-        recipe(parts) if parts is not None else None,
-    )
+    brief = NodeBrief(server, accelerator, case.count, case.demand, parts_of(catalog), ASSUMPTIONS)
+    return plan_node(brief, recipe(parts) if parts is not None else None)
 
 
 def chassis(name: str = HGX, **figures: Any) -> ServerSpec:
@@ -232,7 +225,9 @@ def test_a_server_that_breaks_a_rule_is_refused_in_words(case: Node) -> None:
 
 def _boot_in_wrong_bay() -> Any:
     chosen = recipe(GOOD_HGX)._replace(boot=named("CM7-R 3.84TB E3.S").sku)
-    return plan_node(named(HGX), named(H200), 8, NodeDemand(), parts_of(seed()), ASSUMPTIONS, chosen)
+    return plan_node(
+        NodeBrief(named(HGX), named(H200), 8, NodeDemand(), parts_of(seed()), ASSUMPTIONS), chosen
+    )
 
 
 # ── the whole system and its site ───────────────────────────────────────────────────────────────────────────────
@@ -345,15 +340,10 @@ def test_a_system_that_breaks_a_limit_is_refused_with_what_would_admit_it(case: 
 def test_the_good_recipes_break_nothing() -> None:
     """So that each case above fails for its own reason only."""
     for server, accelerator, count, parts in ((HGX, H200, 8, GOOD_HGX), (BOX, NVL, 4, GOOD_BOX)):
-        answer = plan_node(
-            named(server),
-            named(accelerator),
-            count,
-            NodeDemand(),
-            parts_of(seed()),
-            ASSUMPTIONS,
-            recipe(parts),
+        brief = NodeBrief(
+            named(server), named(accelerator), count, NodeDemand(), parts_of(seed()), ASSUMPTIONS
         )
+        answer = plan_node(brief, recipe(parts))
         assert not isinstance(answer, Broken), answer
 
 

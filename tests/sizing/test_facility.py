@@ -5,7 +5,7 @@ import pytest
 from configurator.workload import DataNeeds, Site
 from quotes.sizing.hardware.bill import Broken
 from quotes.sizing.hardware.compose import build_system
-from quotes.sizing.hardware.demand import NodeDemand
+from quotes.sizing.hardware.demand import NodeBrief, NodeDemand
 from quotes.sizing.hardware.facility import (
     BTU_PER_WATT_HOUR,
     Box,
@@ -81,7 +81,7 @@ def test_supplies_count_what_survives(redundancy: str, count: int, surviving: fl
 
 
 def per_rack(server: str, accelerator: str, site: Site) -> int:
-    plan = plan_node(named(server), named(accelerator), 8, NodeDemand(), PARTS, ASSUMPTIONS)
+    plan = plan_node(NodeBrief(named(server), named(accelerator), 8, NodeDemand(), PARTS, ASSUMPTIONS))
     box = server_box(plan, "node")
     return fits_per_rack(box, limits_for(box, site, PARTS, ASSUMPTIONS))
 
@@ -214,7 +214,7 @@ def test_cards_weigh_on_the_floor_and_boards_are_in_the_makers_weight(
     server: str, accelerator: str, count: int, adds_kg: float
 ) -> None:
     empty = named(server)
-    plan = plan_node(empty, named(accelerator), count, NodeDemand(), parts_of(seed()), ASSUMPTIONS)
+    plan = plan_node(NodeBrief(empty, named(accelerator), count, NodeDemand(), PARTS, ASSUMPTIONS))
     assert not isinstance(plan, Broken)
     assert plan.weight_kg == server_box(plan, "node").kg == (empty.weight_kg or 0) + adds_kg
 

@@ -5,10 +5,9 @@ from math import ceil
 from typing import Any
 
 from catalog.quantity import noop
-from catalog.specs import AcceleratorSpec, FormFactor, NicSpec, ServerSpec
-from quotes.sizing.assumptions import Assumptions
+from catalog.specs import AcceleratorSpec, FormFactor, NicSpec
 from quotes.sizing.hardware.bill import Broken, broken, unpriced
-from quotes.sizing.hardware.demand import NodeDemand, NodeRecipe, fabric_onboard, front_gbit_s
+from quotes.sizing.hardware.demand import NodeBrief, NodeRecipe
 from quotes.sizing.hardware.parts import Parts, onboard_gbit_s, takes_aiom
 
 # ── choice ──────────────────────────────────────────────────────────────────────────────────────────────────────
@@ -20,25 +19,20 @@ def runs_infiniband(accelerator: AcceleratorSpec | None) -> bool:
 
 
 def choose_nics(
-    server: ServerSpec,
-    accelerator: AcceleratorSpec | None,
-    count: int,
-    demand: NodeDemand,
-    parts: Parts,
-    assumptions: Assumptions,
+    brief: NodeBrief,
 ) -> tuple[NicSpec | None, int, tuple[tuple[str, int], ...]] | Broken:
     """Fabric card and count, and the cards for everything else."""
-    fabric, cards = None, 0
-    if demand.fabric_gbit_s and fabric_onboard(server, accelerator, parts) < count:
-        fabric = _fabric_nic(accelerator, demand.fabric_gbit_s, parts)
+    demand, fabric, cards = brief.demand, None, 0
+    if demand.fabric_gbit_s and brief.fabric_onboard < brief.gpus:
+        fabric = _fabric_nic(brief.accelerator, demand.fabric_gbit_s, brief.parts)
         if fabric is None:
             return broken(
                 "fabric_nic_none",
                 noop("The catalog has no cluster network card of {speed} Gbit/s for this accelerator."),
                 speed=round(demand.fabric_gbit_s),
             )
-        cards = count
-    front = _front_nic(server, accelerator, count, demand, parts, assumptions)
+        cards = brief.gpus
+    front = _front_nic(brief)
     if isinstance(front, Broken):
         return front
     return fabric, cards, front
@@ -59,26 +53,20 @@ def _fabric_nic(accelerator: AcceleratorSpec | None, gbit_s: float, parts: Parts
     )
 
 
-def _front_nic(
-    server: ServerSpec,
-    accelerator: AcceleratorSpec | None,
-    count: int,
-    demand: NodeDemand,
-    parts: Parts,
-    assumptions: Assumptions,
-) -> tuple[tuple[str, int], ...] | Broken:
+def _front_nic(brief: NodeBrief) -> tuple[tuple[str, int], ...] | Broken:
     """Two ports for data and users. A DPU beside NVIDIA boards, the ports on the board where they suffice."""
-    needed = front_gbit_s(count, demand, assumptions)
+    server, accelerator, demand = brief.server, brief.accelerator, brief.demand
+    needed = brief.front_gbit_s
     on_board = accelerator is not None and accelerator.form_factor in {FormFactor.SXM, FormFactor.OAM}
     if not on_board and not demand.front_gbit_s and onboard_gbit_s(server) >= max(needed, 10):
         return ()
     with_dpu = on_board and runs_infiniband(accelerator)
     port_least = demand.front_gbit_s
     if with_dpu:
-        port_least = max(port_least, 400 if fabric_onboard(server, accelerator, parts) else 200)
+        port_least = max(port_least, 400 if brief.fabric_onboard else 200)
     wanted: Sequence[NicSpec] = [
         nic
-        for nic in parts.nics
+        for nic in brief.parts.nics
         if nic.ports >= 2
         and nic.port_gbit_s >= port_least
         and nic.ports * nic.port_gbit_s >= needed
@@ -98,32 +86,25 @@ def _front_nic(
     return ((wanted[0].sku, 1),)
 
 
-def choose_bridge(
-    accelerator: AcceleratorSpec | None, count: int, demand: NodeDemand, parts: Parts
-) -> tuple[str, int] | None:
-    if not accelerator or accelerator.link_kind != "bridge" or demand.joined < 2:
+def choose_bridge(brief: NodeBrief) -> tuple[str, int] | None:
+    accelerator = brief.accelerator
+    if not accelerator or accelerator.link_kind != "bridge" or brief.demand.joined < 2:
         return None
-    bridge = parts.bridge_for(accelerator, count)
-    return (bridge.sku, count // bridge.count) if bridge else None
+    bridge = brief.parts.bridge_for(accelerator, brief.gpus)
+    return (bridge.sku, brief.gpus // bridge.count) if bridge else None
 
 
 # ── rules ───────────────────────────────────────────────────────────────────────────────────────────────────────
 
 
-def nic_rules(
-    server: ServerSpec,
-    accelerator: AcceleratorSpec | None,
-    count: int,
-    recipe: NodeRecipe,
-    demand: NodeDemand,
-    parts: Parts,
-) -> Iterator[Broken]:
+def nic_rules(brief: NodeBrief, recipe: NodeRecipe) -> Iterator[Broken]:
+    server, parts = brief.server, brief.parts
     cards = {nic.sku: nic for nic in parts.nics}
     for sku in [*([recipe.fabric_nic] if recipe.fabric_nics else []), *(sku for sku, _ in recipe.nics)]:
         if sku not in cards:
             yield unpriced("nic_price", sku, parts)
             return
-    yield from _fabric_rules(server, accelerator, count, recipe, demand, cards.get(recipe.fabric_nic), parts)
+    yield from _fabric_rules(brief, recipe, cards.get(recipe.fabric_nic))
     aioms = sum(number for sku, number in recipe.nics if cards[sku].kind == "aiom")
     if aioms and not takes_aiom(server):
         yield broken(
@@ -153,16 +134,9 @@ def nic_rules(
         )
 
 
-def _fabric_rules(
-    server: ServerSpec,
-    accelerator: AcceleratorSpec | None,
-    count: int,
-    recipe: NodeRecipe,
-    demand: NodeDemand,
-    card: NicSpec | None,
-    parts: Parts,
-) -> Iterator[Broken]:
-    onboard = fabric_onboard(server, accelerator, parts)
+def _fabric_rules(brief: NodeBrief, recipe: NodeRecipe, card: NicSpec | None) -> Iterator[Broken]:
+    accelerator, count, demand = brief.accelerator, brief.gpus, brief.demand
+    onboard = brief.fabric_onboard
     if onboard and recipe.fabric_nics:
         yield broken(
             "fabric_onboard",
@@ -204,9 +178,8 @@ def _fabric_rules(
         )
 
 
-def bridge_rules(
-    accelerator: AcceleratorSpec | None, count: int, recipe: NodeRecipe, parts: Parts
-) -> Iterator[Broken]:
+def bridge_rules(brief: NodeBrief, recipe: NodeRecipe) -> Iterator[Broken]:
+    accelerator, count, parts = brief.accelerator, brief.gpus, brief.parts
     if not recipe.bridges:
         return
     bridge = next((item for item in parts.accessories if item.sku == recipe.bridge), None)

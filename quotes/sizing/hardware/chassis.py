@@ -191,7 +191,7 @@ def count_rules(server: ServerSpec, accelerator: AcceleratorSpec, count: int) ->
 
 
 def supply_rules(
-    server: ServerSpec, accelerator: AcceleratorSpec | None, count: int, dc_w: float, fits_count: int
+    server: ServerSpec, accelerator: AcceleratorSpec | None, dc_w: float, fits_count: int
 ) -> Iterator[Broken]:
     """`fits_count`: the largest allowed number of accelerators whose load the supplies carry."""
     surviving = server.psu_surviving_w

@@ -13,9 +13,8 @@ from catalog.specs import AcceleratorSpec, CatalogSnapshot, ServerSpec
 from configurator.workload import Workload
 from quotes.sizing.assumptions import Assumptions
 from quotes.sizing.hardware.bill import Broken, Line, bill_lines, longest_lead
-from quotes.sizing.hardware.demand import NodeDemand, NodeRecipe
 from quotes.sizing.hardware.fabric import fabric_result
-from quotes.sizing.hardware.node import compose_node, node_build
+from quotes.sizing.hardware.node import node_build
 from quotes.sizing.hardware.parts import Parts, parts_of
 from quotes.sizing.hardware.room import amps_per_phase, placements, room_needs
 from quotes.sizing.hardware.site import stands_at
@@ -26,13 +25,10 @@ from quotes.sizing.hardware.system_report import system_figures
 from quotes.sizing.results import LoadOption, NetworkPlan, Power, Refusal, RoomNeeds, SystemBuild
 
 __all__ = [
-    "NodeDemand",
-    "NodeRecipe",
     "ScreenedSystem",
     "SystemRecipe",
     "Wish",
     "build_system",
-    "compose_node",
     "plan_system",
     "screen_system",
     "screen_systems",

@@ -40,6 +40,46 @@ class NodeDemand(NamedTuple):
         return self.nvme_tb + self.kept_tb / share if share else inf
 
 
+class NodeBrief(NamedTuple):
+    """One server to be filled: the chassis, what goes into it, what its loads ask, and where the parts come from."""
+
+    server: ServerSpec
+    accelerator: AcceleratorSpec | None
+    gpus: int
+    demand: NodeDemand
+    parts: Parts
+    assumptions: Assumptions
+
+    @property
+    def cores_needed(self) -> float:
+        per_gpu = self.demand.cores_per_gpu or self.assumptions.cpu_cores_per_gpu_count
+        return per_gpu * max(self.gpus, 1) + self.assumptions.cpu_cores_base_count
+
+    @property
+    def ram_needed_gb(self) -> float:
+        return ram_needed_gb(self.accelerator, self.gpus, self.demand, self.assumptions)
+
+    @property
+    def front_gbit_s(self) -> float:
+        """Ordinary network bandwidth, for data and users."""
+        per_gpu = self.assumptions.front_gbit_s_per_gpu
+        return max(max(self.gpus, 1) * per_gpu, self.demand.read_gb_s * 8)
+
+    @property
+    def fabric_onboard(self) -> int:
+        """Cluster-network ports that the chassis or the accelerator board brings along."""
+        board = self.parts.board_for(self.accelerator) if self.accelerator else None
+        return max(self.server.onboard_fabric_count, board.fabric_nic_count if board else 0)
+
+    @property
+    def roomy(self) -> NodeDemand:
+        """Every server keeps models and caches, whether its loads mention them or not."""
+        least = max(self.gpus, 1) * self.assumptions.nvme_tb_per_gpu
+        demand = self.demand
+        kept_tb = demand.raw_tb(MANY_DRIVES) - demand.nvme_tb
+        return demand if demand.nvme_tb + kept_tb >= least else demand._replace(nvme_tb=least - kept_tb)
+
+
 class NodeRecipe(NamedTuple):
     """Parts of one server by SKU and count, chosen by hand or by `recipe.choose_recipe`; cheap, for searches."""
 
@@ -88,11 +128,6 @@ def demand_of(loads: Iterable[LoadOption]) -> NodeDemand:
 # ── how much ────────────────────────────────────────────────────────────────────────────────────────────────────
 
 
-def cores_needed(count: int, demand: NodeDemand, assumptions: Assumptions) -> float:
-    per_gpu = demand.cores_per_gpu or assumptions.cpu_cores_per_gpu_count
-    return per_gpu * max(count, 1) + assumptions.cpu_cores_base_count
-
-
 def ram_floor_gb(accelerator: AcceleratorSpec, assumptions: Assumptions) -> float:
     """The least host memory per accelerator, whatever its loads ask."""
     return accelerator.memory_gb_label * assumptions.ram_floor_factor
@@ -107,24 +142,6 @@ def ram_needed_gb(
         return max(demand.ram_gb_per_gpu * max(count, 1), floor)
     factor = assumptions.ram_training_factor if demand.training else assumptions.ram_serving_factor
     return accelerator.memory_gb_label * count * factor if accelerator else 0
-
-
-def front_gbit_s(count: int, demand: NodeDemand, assumptions: Assumptions) -> float:
-    """Ordinary network bandwidth of one server, for data and users."""
-    return max(max(count, 1) * assumptions.front_gbit_s_per_gpu, demand.read_gb_s * 8)
-
-
-def fabric_onboard(server: ServerSpec, accelerator: AcceleratorSpec | None, parts: Parts) -> int:
-    """Cluster-network ports that the chassis or the accelerator board brings along."""
-    board = parts.board_for(accelerator) if accelerator else None
-    return max(server.onboard_fabric_count, board.fabric_nic_count if board else 0)
-
-
-def roomy(demand: NodeDemand, count: int, assumptions: Assumptions) -> NodeDemand:
-    """Every server keeps models and caches, whether its loads mention them or not."""
-    least = max(count, 1) * assumptions.nvme_tb_per_gpu
-    kept_tb = demand.raw_tb(MANY_DRIVES) - demand.nvme_tb
-    return demand if demand.nvme_tb + kept_tb >= least else demand._replace(nvme_tb=least - kept_tb)
 
 
 def drives_needed(drive: DriveSpec, demand: NodeDemand, least: int) -> int:

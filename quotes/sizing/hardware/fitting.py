@@ -8,50 +8,33 @@ from collections.abc import Iterator
 from typing import Any
 
 from catalog.quantity import Quantity, noop
-from catalog.specs import AcceleratorSpec, CpuSpec, DriveSpec, ServerSpec
-from quotes.sizing.assumptions import Assumptions
+from catalog.specs import CpuSpec, DriveSpec, ServerSpec
 from quotes.sizing.hardware.bill import Broken, broken, unpriced
 from quotes.sizing.hardware.cards import bridge_rules, nic_rules
 from quotes.sizing.hardware.chassis import watts
 from quotes.sizing.hardware.demand import (
     TB,
-    NodeDemand,
+    NodeBrief,
     NodeRecipe,
-    cores_needed,
     drives_needed,
-    ram_needed_gb,
 )
 from quotes.sizing.hardware.parts import Parts, fillings, fits_bay, takes_mrdimm
 
 
-def recipe_rules(
-    server: ServerSpec,
-    accelerator: AcceleratorSpec | None,
-    count: int,
-    recipe: NodeRecipe,
-    demand: NodeDemand,
-    parts: Parts,
-    assumptions: Assumptions,
-) -> Iterator[Broken]:
+def recipe_rules(brief: NodeBrief, recipe: NodeRecipe) -> Iterator[Broken]:
     """Everything that is wrong with a recipe, in the order of a builder."""
-    yield from cpu_rules(server, count, recipe, demand, parts, assumptions)
-    yield from memory_rules(server, accelerator, count, recipe, demand, parts, assumptions)
-    yield from drive_rules(server, recipe, demand, parts)
-    yield from nic_rules(server, accelerator, count, recipe, demand, parts)
-    yield from bridge_rules(accelerator, count, recipe, parts)
+    yield from _cpu_rules(brief, recipe)
+    yield from _memory_rules(brief, recipe)
+    yield from _drive_rules(brief, recipe)
+    yield from nic_rules(brief, recipe)
+    yield from bridge_rules(brief, recipe)
 
 
 # ── CPU and memory ──────────────────────────────────────────────────────────────────────────────────────────────
 
 
-def cpu_rules(
-    server: ServerSpec,
-    count: int,
-    recipe: NodeRecipe,
-    demand: NodeDemand,
-    parts: Parts,
-    assumptions: Assumptions,
-) -> Iterator[Broken]:
+def _cpu_rules(brief: NodeBrief, recipe: NodeRecipe) -> Iterator[Broken]:
+    server, parts = brief.server, brief.parts
     cpu = next((cpu for cpu in parts.cpus if cpu.sku == recipe.cpu), None)
     if cpu is None:
         yield unpriced("cpu_price", recipe.cpu, parts)
@@ -66,15 +49,14 @@ def cpu_rules(
             sockets=server.cpu_sockets,
             count=recipe.cpus,
         )
-    needed = cores_needed(count, demand, assumptions)
-    if cpu.cores * recipe.cpus < needed:
+    if cpu.cores * recipe.cpus < brief.cores_needed:
         yield broken(
             "cpu_cores_few",
             noop("{cores} CPU cores are fewer than the {needed} that {count} accelerators ask for."),
             noop("Choose CPUs with more cores."),
             cores=cpu.cores * recipe.cpus,
-            needed=round(needed),
-            count=count,
+            needed=round(brief.cores_needed),
+            count=brief.gpus,
         )
 
 
@@ -127,15 +109,8 @@ def _cpu_fits(server: ServerSpec, cpu: CpuSpec, parts: Parts) -> Iterator[Broken
         )
 
 
-def memory_rules(
-    server: ServerSpec,
-    accelerator: AcceleratorSpec | None,
-    count: int,
-    recipe: NodeRecipe,
-    demand: NodeDemand,
-    parts: Parts,
-    assumptions: Assumptions,
-) -> Iterator[Broken]:
+def _memory_rules(brief: NodeBrief, recipe: NodeRecipe) -> Iterator[Broken]:
+    server, parts = brief.server, brief.parts
     spec = next((memory for memory in parts.memory if memory.sku == recipe.memory), None)
     cpu = next((cpu for cpu in parts.cpus if cpu.sku == recipe.cpu), None)
     if spec is None or cpu is None:
@@ -173,21 +148,13 @@ def memory_rules(
             noop("Take registered modules (RDIMM)."),
             **common,
         )
-    yield from _memory_size(server, accelerator, count, recipe, cpu, total, demand, assumptions)
+    yield from _memory_size(brief, cpu, recipe.cpus, total)
 
 
-def _memory_size(
-    server: ServerSpec,
-    accelerator: AcceleratorSpec | None,
-    count: int,
-    recipe: NodeRecipe,
-    cpu: CpuSpec,
-    total: int,
-    demand: NodeDemand,
-    assumptions: Assumptions,
-) -> Iterator[Broken]:
+def _memory_size(brief: NodeBrief, cpu: CpuSpec, cpus: int, total: int) -> Iterator[Broken]:
     """Not more than CPUs and board address, not less than the loads ask."""
-    cpu_most = (cpu.memory_max_gb or float("inf")) * recipe.cpus
+    server = brief.server
+    cpu_most = (cpu.memory_max_gb or float("inf")) * cpus
     if total > cpu_most:
         yield broken(
             "memory_cpu_most",
@@ -205,21 +172,21 @@ def _memory_size(
             most=round(server.memory_max_gb),
             server=server.name,
         )
-    needed = ram_needed_gb(accelerator, count, demand, assumptions)
-    if demand.ram_gb_per_gpu and total < needed:
+    if brief.demand.ram_gb_per_gpu and total < brief.ram_needed_gb:
         yield broken(
             "memory_needed",
             noop("{total} GB of host memory is less than the {needed} GB that the loads ask for."),
             noop("Take larger modules or fill both places of every channel."),
             total=total,
-            needed=round(needed),
+            needed=round(brief.ram_needed_gb),
         )
 
 
 # ── drives ──────────────────────────────────────────────────────────────────────────────────────────────────────
 
 
-def drive_rules(server: ServerSpec, recipe: NodeRecipe, demand: NodeDemand, parts: Parts) -> Iterator[Broken]:
+def _drive_rules(brief: NodeBrief, recipe: NodeRecipe) -> Iterator[Broken]:
+    server, parts = brief.server, brief.parts
     drives = {drive.sku: drive for drive in parts.drives}
     boot, drive = drives.get(recipe.boot), drives.get(recipe.drive)
     if recipe.boot and boot is None:
@@ -245,12 +212,11 @@ def drive_rules(server: ServerSpec, recipe: NodeRecipe, demand: NodeDemand, part
     if drive is None:
         yield unpriced("drive_price", recipe.drive, parts)
         return
-    yield from _data_drive_rules(server, drive, recipe.drives, boot_in_bays, demand, parts)
+    yield from _data_drive_rules(brief, drive, recipe.drives, boot_in_bays)
 
 
-def _data_drive_rules(
-    server: ServerSpec, drive: DriveSpec, number: int, boot_in_bays: int, demand: NodeDemand, parts: Parts
-) -> Iterator[Broken]:
+def _data_drive_rules(brief: NodeBrief, drive: DriveSpec, number: int, boot_in_bays: int) -> Iterator[Broken]:
+    server, demand = brief.server, brief.demand
     if drive.kind != "nvme":
         yield broken(
             "drive_kind",
@@ -259,7 +225,7 @@ def _data_drive_rules(
             drive=drive.name,
         )
     elif not fits_bay(drive, server):
-        yield _wrong_bay("drive_form", drive, server, parts)
+        yield _wrong_bay("drive_form", drive, server, brief.parts)
     if number + boot_in_bays > (server.nvme_bays or 0):
         yield broken(
             "drive_bays",

@@ -12,7 +12,7 @@ from catalog.quantity import noop
 from catalog.specs import CableSpec, SwitchSpec
 from quotes.sizing.assumptions import Assumptions
 from quotes.sizing.hardware.bill import Broken, Line
-from quotes.sizing.hardware.demand import NodeDemand, NodeRecipe
+from quotes.sizing.hardware.demand import NodeBrief, NodeDemand, NodeRecipe
 from quotes.sizing.hardware.fabric import Fabric, switch_watts
 from quotes.sizing.hardware.facility import Box, server_box
 from quotes.sizing.hardware.node import plan_node
@@ -81,7 +81,7 @@ def _cheapest_management(
     )
     plan: NodePlan | Broken | None = None
     for server in parts.offered_servers("management"):
-        plan = plan_node(server, None, 0, demand, parts, assumptions, recipe)
+        plan = plan_node(NodeBrief(server, None, 0, demand, parts, assumptions), recipe)
         if isinstance(plan, NodePlan):
             return plan
     return plan

@@ -1,7 +1,7 @@
 """One server: from chassis, accelerators and demand to its bill, watts and price, or the rule that stops it."""
 
 from catalog.quantity import noop
-from catalog.specs import AcceleratorSpec, CatalogSnapshot, ServerRole, ServerSpec, ServerStatus
+from catalog.specs import AcceleratorSpec, ServerRole, ServerSpec, ServerStatus
 from quotes.sizing.assumptions import Assumptions
 from quotes.sizing.hardware.bill import Broken, Line, bill_lines, fixed_eur, longest_lead
 from quotes.sizing.hardware.cards import nic_rules
@@ -12,30 +12,22 @@ from quotes.sizing.hardware.chassis import (
     server_rules,
     supply_rules,
 )
-from quotes.sizing.hardware.demand import NodeDemand, NodeRecipe
+from quotes.sizing.hardware.demand import NodeBrief, NodeDemand, NodeRecipe
 from quotes.sizing.hardware.fitting import recipe_rules
 from quotes.sizing.hardware.node_findings import NodePlan, node_findings, small_plug
-from quotes.sizing.hardware.parts import Parts, parts_of
+from quotes.sizing.hardware.parts import Parts
 from quotes.sizing.hardware.recipe import choose_recipe
-from quotes.sizing.results import LineRole, NodeBuild, Power, Refusal
+from quotes.sizing.results import LineRole, NodeBuild, Power
 
 GROUP = "node"
 
 
-def plan_node(
-    server: ServerSpec,
-    accelerator: AcceleratorSpec | None,
-    count: int,
-    demand: NodeDemand,
-    parts: Parts,
-    assumptions: Assumptions,
-    recipe: NodeRecipe | None = None,
-) -> NodePlan | Broken:
+def plan_node(brief: NodeBrief, recipe: NodeRecipe | None = None) -> NodePlan | Broken:
     """The cheapest legal server, or the one that `recipe` describes; the first broken rule otherwise."""
-    wrong = pairing(server, accelerator, parts)
-    if wrong is None and accelerator is not None:
-        wrong = next(count_rules(server, accelerator, count), None)
-    return wrong or plan_parts(server, accelerator, count, demand, parts, assumptions, recipe)
+    wrong = pairing(brief.server, brief.accelerator, brief.parts)
+    if wrong is None and brief.accelerator is not None:
+        wrong = next(count_rules(brief.server, brief.accelerator, brief.gpus), None)
+    return wrong or plan_parts(brief, recipe)
 
 
 def pairing(server: ServerSpec, accelerator: AcceleratorSpec | None, parts: Parts) -> Broken | None:
@@ -50,124 +42,73 @@ def pairing(server: ServerSpec, accelerator: AcceleratorSpec | None, parts: Part
     return parts.remember(("pairing", parts.key_of(server), parts.key_of(accelerator)), check)
 
 
-def plan_parts(
-    server: ServerSpec,
-    accelerator: AcceleratorSpec | None,
-    count: int,
-    demand: NodeDemand,
-    parts: Parts,
-    assumptions: Assumptions,
-    recipe: NodeRecipe | None = None,
-) -> NodePlan | Broken:
+def plan_parts(brief: NodeBrief, recipe: NodeRecipe | None = None) -> NodePlan | Broken:
     """As `plan_node`, for a server and a number of accelerators that are known to go together."""
-    if server.status is ServerStatus.COMPLETE_SYSTEM:
-        return _complete(server, accelerator, count, parts, assumptions)
+    if brief.server.status is ServerStatus.COMPLETE_SYSTEM:
+        return _complete(brief)
     if recipe is not None:
-        wrong = next(recipe_rules(server, accelerator, count, recipe, demand, parts, assumptions), None)
-        return wrong or _supplied(server, accelerator, count, recipe, parts, assumptions)
+        wrong = next(recipe_rules(brief, recipe), None)
+        return wrong or _supplied(brief, recipe)
+    parts = brief.parts
     key = (
         "node",
-        parts.key_of(server),
-        parts.key_of(accelerator),
-        count,
-        demand,
-        parts.number_of(assumptions),
+        parts.key_of(brief.server),
+        parts.key_of(brief.accelerator),
+        brief.gpus,
+        brief.demand,
+        parts.number_of(brief.assumptions),
     )
-    return parts.remember(key, lambda: _by_rule(server, accelerator, count, demand, parts, assumptions))
+    return parts.remember(key, lambda: _by_rule(brief))
 
 
-def _by_rule(
-    server: ServerSpec,
-    accelerator: AcceleratorSpec | None,
-    count: int,
-    demand: NodeDemand,
-    parts: Parts,
-    assumptions: Assumptions,
-) -> NodePlan | Broken:
+def _by_rule(brief: NodeBrief) -> NodePlan | Broken:
     """The cheapest parts; where the supplies do not carry them, the ones that draw less."""
-    answer = _with_chosen(server, accelerator, count, demand, parts, assumptions, frugal=False)
+    answer = _with_chosen(brief, frugal=False)
     if isinstance(answer, NodePlan) or answer.rule != "supply":
         return answer
-    frugal = _with_chosen(server, accelerator, count, demand, parts, assumptions, frugal=True)
+    frugal = _with_chosen(brief, frugal=True)
     return frugal if isinstance(frugal, NodePlan) else answer
 
 
-def _with_chosen(
-    server: ServerSpec,
-    accelerator: AcceleratorSpec | None,
-    count: int,
-    demand: NodeDemand,
-    parts: Parts,
-    assumptions: Assumptions,
-    *,
-    frugal: bool,
-) -> NodePlan | Broken:
-    chosen = choose_recipe(server, accelerator, count, demand, parts, assumptions, frugal=frugal)
+def _with_chosen(brief: NodeBrief, *, frugal: bool) -> NodePlan | Broken:
+    chosen = choose_recipe(brief, frugal=frugal)
     if isinstance(chosen, Broken):
         return chosen
     # what is chosen by rule keeps the other rules by construction; a test holds it
-    wrong = next(nic_rules(server, accelerator, count, chosen, demand, parts), None)
-    return wrong or _supplied(server, accelerator, count, chosen, parts, assumptions)
+    wrong = next(nic_rules(brief, chosen), None)
+    return wrong or _supplied(brief, chosen)
 
 
-def _supplied(
-    server: ServerSpec,
-    accelerator: AcceleratorSpec | None,
-    count: int,
-    recipe: NodeRecipe,
-    parts: Parts,
-    assumptions: Assumptions,
-) -> NodePlan | Broken:
+def _supplied(brief: NodeBrief, recipe: NodeRecipe) -> NodePlan | Broken:
     """The server with these parts, if its supplies carry it after the failure they must survive."""
-    dc_w, estimated = dc_watts(server, accelerator, count, recipe, parts, assumptions)
-    surviving = server.psu_surviving_w
+    dc_w, estimated = _dc_watts(brief, recipe)
+    surviving = brief.server.psu_surviving_w
     if surviving is None or dc_w > surviving:
-        fits = _count_that_fits(server, accelerator, count, recipe, surviving or 0, parts, assumptions)
-        return next(supply_rules(server, accelerator, count, dc_w, fits))
-    return _composed(server, accelerator, count, recipe, dc_w, estimated, parts, assumptions)
+        fits = _count_that_fits(brief, recipe, surviving or 0)
+        return next(supply_rules(brief.server, brief.accelerator, dc_w, fits))
+    return _composed(brief, recipe, dc_w, estimated)
 
 
-def _count_that_fits(
-    server: ServerSpec,
-    accelerator: AcceleratorSpec | None,
-    count: int,
-    recipe: NodeRecipe,
-    surviving_w: float,
-    parts: Parts,
-    assumptions: Assumptions,
-) -> int:
+def _count_that_fits(brief: NodeBrief, recipe: NodeRecipe, surviving_w: float) -> int:
     """The largest allowed smaller number of accelerators that the supplies carry with these parts; 0 when none."""
-    smaller = [number for number in counts_allowed(server, accelerator) if number < count]
-    return max(
-        (
-            number
-            for number in smaller
-            if dc_watts(server, accelerator, number, recipe, parts, assumptions)[0] <= surviving_w
-        ),
-        default=0,
-    )
+    smaller = [n for n in counts_allowed(brief.server, brief.accelerator) if n < brief.gpus]
+    return max((n for n in smaller if _dc_watts(brief._replace(gpus=n), recipe)[0] <= surviving_w), default=0)
 
 
 # ── watts ───────────────────────────────────────────────────────────────────────────────────────────────────────
 
 
-def dc_watts(
-    server: ServerSpec,
-    accelerator: AcceleratorSpec | None,
-    count: int,
-    recipe: NodeRecipe,
-    parts: Parts,
-    assumptions: Assumptions,
-) -> tuple[float, bool]:
+def _dc_watts(brief: NodeBrief, recipe: NodeRecipe) -> tuple[float, bool]:
     """(all parts at their rated power + board) × (1 + fans), watts; and whether an estimate is inside.
 
     Source of the rule: vendors' planning guides; checked on twelve complete systems, see docs/sizing/hardware.md.
     """
+    server, accelerator, parts, assumptions = brief.server, brief.accelerator, brief.parts, brief.assumptions
     total = server.base_power_w or 0
     guessed = server.base_power_w is None or server.fan_pct is None
     guessed |= bool({"base_power_w", "fan_pct"} & set(server.provenance.estimated_fields))
     if accelerator:
-        total += (accelerator.power_w or 0) * count
+        total += (accelerator.power_w or 0) * brief.gpus
         guessed |= "power_w" in accelerator.provenance.estimated_fields
     for sku, number, default in (
         (recipe.cpu, recipe.cpus, 0.0),
@@ -196,18 +137,10 @@ def planning_watts(server: ServerSpec, accelerator: AcceleratorSpec | None, coun
 # ── bill ────────────────────────────────────────────────────────────────────────────────────────────────────────
 
 
-def _composed(
-    server: ServerSpec,
-    accelerator: AcceleratorSpec | None,
-    count: int,
-    recipe: NodeRecipe,
-    dc_w: float,
-    estimated: bool,
-    parts: Parts,
-    assumptions: Assumptions,
-) -> NodePlan:
-    lines = tuple(line for line in _lines(server, accelerator, count, recipe, parts) if line.quantity)
-    wall_w = dc_w / assumptions.psu_efficiency_fraction
+def _composed(brief: NodeBrief, recipe: NodeRecipe, dc_w: float, estimated: bool) -> NodePlan:
+    server, accelerator, count, parts = brief.server, brief.accelerator, brief.gpus, brief.parts
+    lines = tuple(line for line in _lines(brief, recipe) if line.quantity)
+    wall_w = dc_w / brief.assumptions.psu_efficiency_fraction
     return NodePlan(
         server=server,
         accelerator=accelerator,
@@ -220,7 +153,7 @@ def _composed(
         estimated=estimated,
         eur=fixed_eur(lines, parts),
         lead_weeks=longest_lead(lines, parts)[0],
-        weight_kg=weight_with_cards_kg(server, count, assumptions),
+        weight_kg=weight_with_cards_kg(server, count, brief.assumptions),
     )
 
 
@@ -231,9 +164,9 @@ def weight_with_cards_kg(server: ServerSpec, cards: int, assumptions: Assumption
     return server.weight_kg + cards * assumptions.card_weight_kg
 
 
-def _lines(
-    server: ServerSpec, accelerator: AcceleratorSpec | None, count: int, recipe: NodeRecipe, parts: Parts
-) -> list[Line]:
+def _lines(brief: NodeBrief, recipe: NodeRecipe) -> list[Line]:
+    server, accelerator, parts = brief.server, brief.accelerator, brief.parts
+
     def line(sku: str, quantity: int, role: LineRole, why: str, **params: object) -> Line:
         return Line(sku, quantity, role, GROUP, why, params)
 
@@ -259,7 +192,9 @@ def _lines(
             if boards > 1
             else noop("The accelerators that do the work.")
         )
-        lines.append(line(accelerator.order_sku, count // boards, LineRole.ACCELERATOR, why, boards=boards))
+        lines.append(
+            line(accelerator.order_sku, brief.gpus // boards, LineRole.ACCELERATOR, why, boards=boards)
+        )
     lines += [
         line(recipe.bridge, recipe.bridges, LineRole.ACCELERATOR, noop("Joins cards that work as one.")),
         line(
@@ -303,16 +238,11 @@ def _cords(server: ServerSpec, parts: Parts) -> list[Line]:
     return [Line(cord.sku, server.psu_count, LineRole.POWER, GROUP, noop("One power cord per supply."))]
 
 
-def _complete(
-    server: ServerSpec,
-    accelerator: AcceleratorSpec | None,
-    count: int,
-    parts: Parts,
-    assumptions: Assumptions,
-) -> NodePlan | Broken:
+def _complete(brief: NodeBrief) -> NodePlan | Broken:
     """A system sold with its accelerators inside: the maker's planning figure is its power."""
+    server, accelerator, parts, assumptions = brief.server, brief.accelerator, brief.parts, brief.assumptions
     if server.planning_power_w is None:
-        return next(supply_rules(server.model_copy(update={"psu_w": None}), accelerator, count, 0, 0))
+        return next(supply_rules(server.model_copy(update={"psu_w": None}), accelerator, 0, 0))
     lines = [Line(server.sku, 1, LineRole.SERVER, GROUP, noop("Sold complete, accelerators inside."))]
     if ServerRole.EDGE in server.roles and server.boot_m2_count:
         boot = parts.boot_drive(assumptions.boot_drive_gb)
@@ -324,7 +254,7 @@ def _complete(
     return NodePlan(
         server=server,
         accelerator=accelerator,
-        gpus=count,
+        gpus=brief.gpus,
         recipe=NodeRecipe(),
         lines=tuple(lines),
         dc_w=server.planning_power_w * assumptions.psu_efficiency_fraction,
@@ -338,23 +268,6 @@ def _complete(
 
 
 # ── for the ones that are shown ─────────────────────────────────────────────────────────────────────────────────
-
-
-def compose_node(
-    server: ServerSpec,
-    accelerator: AcceleratorSpec | None,
-    count: int,
-    demand: NodeDemand,
-    catalog: CatalogSnapshot,
-    assumptions: Assumptions,
-    recipe: NodeRecipe | None = None,
-) -> NodeBuild | Refusal:
-    """One server with `count` accelerators: parts by rule, or by `recipe`, which the rules then check."""
-    parts = parts_of(catalog)
-    plan = plan_node(server, accelerator, count, demand, parts, assumptions, recipe)
-    if isinstance(plan, Broken):
-        return plan.refusal(server.sku, server.name)
-    return node_build(plan, demand, parts, assumptions)
 
 
 def node_build(plan: NodePlan, demand: NodeDemand, parts: Parts, assumptions: Assumptions) -> NodeBuild:

@@ -3,52 +3,42 @@
 from math import ceil
 
 from catalog.quantity import noop
-from catalog.specs import AcceleratorSpec, CpuSpec, DriveSpec, ServerSpec
+from catalog.specs import CpuSpec, DriveSpec, ServerSpec
 from quotes.sizing.assumptions import Assumptions
 from quotes.sizing.hardware.bill import Broken, broken
 from quotes.sizing.hardware.cards import choose_bridge, choose_nics
 from quotes.sizing.hardware.chassis import counts_allowed
 from quotes.sizing.hardware.demand import (
     MANY_DRIVES,
+    NodeBrief,
     NodeDemand,
     NodeRecipe,
-    cores_needed,
     drives_needed,
-    ram_needed_gb,
-    roomy,
 )
 from quotes.sizing.hardware.parts import MemoryChoice, Parts
 
 
-def choose_recipe(
-    server: ServerSpec,
-    accelerator: AcceleratorSpec | None,
-    count: int,
-    demand: NodeDemand,
-    parts: Parts,
-    assumptions: Assumptions,
-    *,
-    frugal: bool = False,
-) -> NodeRecipe | Broken:
+def choose_recipe(brief: NodeBrief, *, frugal: bool = False) -> NodeRecipe | Broken:
     """The cheapest parts that meet the demand; `frugal`: the CPU that draws least instead."""
-    cpu = _choose_cpu(server, accelerator, count, demand, parts, assumptions, frugal)
+    server, parts, assumptions = brief.server, brief.parts, brief.assumptions
+    cpu = _choose_cpu(brief, frugal)
     if isinstance(cpu, Broken):
         return cpu
-    memory = _choose_memory(server, cpu, ram_needed_gb(accelerator, count, demand, assumptions), parts)
+    memory = _choose_memory(server, cpu, brief.ram_needed_gb, parts)
     if isinstance(memory, Broken):
         return memory
     boot, boot_drives = _choose_boot(server, parts, assumptions)
     bays = (server.nvme_bays or 0) - (boot_drives if boot and boot.kind != "boot" else 0)
-    drive = choose_drives(server, roomy(demand, count, assumptions), bays, parts, assumptions)
+    drive = _choose_drives(brief, brief.roomy, bays)
     if isinstance(drive, Broken):
-        drive = choose_drives(server, demand, bays, parts, assumptions)
+        drive = _choose_drives(brief, brief.demand, bays)
     if isinstance(drive, Broken):
         return drive
-    nics = choose_nics(server, accelerator, count, demand, parts, assumptions)
+    nics = choose_nics(brief)
     if isinstance(nics, Broken):
         return nics
     fabric, fabric_nics, front = nics
-    bridge = choose_bridge(accelerator, count, demand, parts)
+    bridge = choose_bridge(brief)
     return NodeRecipe(
         cpu=cpu.sku,
         cpus=server.cpu_sockets,
@@ -66,17 +56,10 @@ def choose_recipe(
     )
 
 
-def _choose_cpu(
-    server: ServerSpec,
-    accelerator: AcceleratorSpec | None,
-    count: int,
-    demand: NodeDemand,
-    parts: Parts,
-    assumptions: Assumptions,
-    frugal: bool,
-) -> CpuSpec | Broken:
-    needed = cores_needed(count, demand, assumptions) / max(server.cpu_sockets, 1)
-    fitting = parts.cpus_for(server)
+def _choose_cpu(brief: NodeBrief, frugal: bool) -> CpuSpec | Broken:
+    server, count = brief.server, brief.gpus
+    needed = brief.cores_needed / max(server.cpu_sockets, 1)
+    fitting = brief.parts.cpus_for(server)
     enough = (cpu for cpu in fitting if cpu.cores >= needed)
     chosen = min(enough, key=lambda cpu: cpu.power_w or 0, default=None) if frugal else next(enough, None)
     if chosen:
@@ -90,8 +73,8 @@ def _choose_cpu(
         )
     most = max(cpu.cores for cpu in fitting) * server.cpu_sockets
     asked = needed * server.cpu_sockets
-    smaller = [number for number in counts_allowed(server, accelerator) if number < count]
-    fits = max((n for n in smaller if cores_needed(n, demand, assumptions) <= most), default=0)
+    smaller = [number for number in counts_allowed(server, brief.accelerator) if number < count]
+    fits = max((n for n in smaller if brief._replace(gpus=n).cores_needed <= most), default=0)
     return broken(
         "cpu_cores",
         noop("{count} accelerators in {server} ask for {needed} CPU cores; at most {most} fit."),
@@ -132,13 +115,12 @@ def _choose_boot(server: ServerSpec, parts: Parts, assumptions: Assumptions) -> 
     return parts.boot_drive(assumptions.boot_drive_gb), min(server.boot_m2_count or 0, 1)
 
 
-def choose_drives(
-    server: ServerSpec, demand: NodeDemand, bays: int, parts: Parts, assumptions: Assumptions
-) -> tuple[DriveSpec, int] | Broken | None:
+def _choose_drives(brief: NodeBrief, demand: NodeDemand, bays: int) -> tuple[DriveSpec, int] | Broken | None:
     """The cheapest set of equal drives; None when nothing is asked and the server has no bays."""
-    least = min(int(assumptions.nvme_drives_least_count), bays)
+    server = brief.server
+    least = min(int(brief.assumptions.nvme_drives_least_count), bays)
     best: tuple[float, DriveSpec, int] | None = None
-    for drive, eur in parts.drive_table(server):
+    for drive, eur in brief.parts.drive_table(server):
         unwarranted = demand.nvme_write_tb_per_day and drive.dwpd is None
         if unwarranted or (demand.nvme_read_gb_s and not drive.read_gb_s):
             continue

@@ -14,7 +14,7 @@ from quotes.sizing.assumptions import Assumptions
 from quotes.sizing.hardware.bill import Broken, Line, broken, fixed_eur, longest_lead, merged, total_eur
 from quotes.sizing.hardware.cards import runs_infiniband
 from quotes.sizing.hardware.chassis import counts_allowed
-from quotes.sizing.hardware.demand import NodeDemand, NodeRecipe, demand_of
+from quotes.sizing.hardware.demand import NodeBrief, NodeDemand, NodeRecipe, demand_of
 from quotes.sizing.hardware.extras import rack_lines, service_lines
 from quotes.sizing.hardware.fabric import Fabric, plan_fabric
 from quotes.sizing.hardware.facility import Box, Layout, Limits, lay_out, server_box, stands_alone
@@ -278,9 +278,8 @@ class _Builder:
         return self.server.onboard_fabric_gbit_s or max(link, self.assumptions.fabric_gbit_s_per_gpu)
 
     def _node(self, shape: Shape, demand: NodeDemand) -> NodePlan | Broken:
-        return plan_parts(
-            self.server, self.accelerator, shape.gpus, demand, self.parts, self.assumptions, self.recipe.node
-        )
+        brief = NodeBrief(self.server, self.accelerator, shape.gpus, demand, self.parts, self.assumptions)
+        return plan_parts(brief, self.recipe.node)
 
     def _stored(self, shape: Shape, need: StorageNeed, link: float) -> list["_Stored | Broken"]:
         """The servers and where their data stands, cheapest first: on their own drives, or on shared storage.
