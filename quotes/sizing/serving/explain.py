@@ -23,7 +23,8 @@ from quotes.sizing.serving.memory import (
     planned_batch,
     weight_parts_gib,
 )
-from quotes.sizing.serving.options import badges_of, estimate, spare_replicas
+from quotes.sizing.serving.option import badges_of, estimate
+from quotes.sizing.serving.search import spare_replicas
 from quotes.sizing.serving.speed import Served, Targets, largest_load, serve
 from quotes.sizing.trace import Badge, Figure, Input
 

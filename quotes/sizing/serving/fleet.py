@@ -51,6 +51,15 @@ class Memory:
     seats: Values  # requests per replica that the engine runs together, whatever the cache holds
     largest_context: Values
 
+    @property
+    def fits(self) -> NDArray[np.bool_]:
+        """Whether the longest request and at least one usual request find their place."""
+        return (self.budget.kv_pool_gib >= self.needed_gib) & (self.capacity >= 1)
+
+    def of_rows(self, index: NDArray[np.intp]) -> "Memory":
+        budget = MemoryBudget(*(getattr(self.budget, name)[index] for name in MemoryBudget.__slots__))
+        return Memory(budget, *(getattr(self, name)[index] for name in Memory.__slots__[1:]))
+
 
 @dataclass(frozen=True, slots=True)
 class Fleet:

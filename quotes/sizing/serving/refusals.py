@@ -1,42 +1,19 @@
 """Why a language service does not run on an accelerator, in plain words, with the smallest change that would help."""
 
-from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, NamedTuple
+from collections.abc import Sequence
 
 import numpy as np
-from numpy.typing import NDArray
 
 from catalog.quantity import Message, Quantity, noop
 from catalog.specs import AcceleratorSpec, ModelArchitecture
 from configurator.workload import LanguageService, Precision
-from quotes.sizing.refusals import at_most, either, enough, joined, ratio, telling_digits
+from quotes.sizing.refusals import at_most, either, enough, joined, ratio
 from quotes.sizing.results import Refusal
+from quotes.sizing.serving.fleet import Memory
 from quotes.sizing.serving.layouts import Way
 from quotes.sizing.serving.memory import EngineMemory, Pool
-
-if TYPE_CHECKING:
-    from quotes.sizing.serving.fleet import Memory
-    from quotes.sizing.serving.speed import Targets
-
-
-class Shortfall(NamedTuple):
-    """What a single request gets, usually and at the end of the interval that counts, and which targets that misses."""
-
-    ttft_s: float
-    ttft_high: float  # times that, at the cautious end
-    tokens_s: float
-    tokens_low: float
-    misses: Mapping[str, float]  # asked / available by target that is missed: ttft, tokens, rho
-    gpus: int
-
-    def time_to_ask(self, targets: "Targets") -> Quantity:
-        """The first token that can be promised, rounded so that asking for it holds."""
-        cautious = self.ttft_s * self.ttft_high
-        return enough(cautious, "s", telling_digits(cautious, targets.ttft_s))
-
-    def speed_to_ask(self, targets: "Targets") -> Quantity:
-        cautious = self.tokens_s * self.tokens_low
-        return at_most(cautious, "tokens/s", telling_digits(cautious, targets.tokens_s))
+from quotes.sizing.serving.search import Asked, Shortfall
+from quotes.sizing.serving.speed import Targets
 
 
 def context_refusal(
@@ -95,20 +72,13 @@ def no_server_refusal(accelerator: AcceleratorSpec, service: LanguageService) ->
     )
 
 
-def memory_refusal(
-    accelerator: AcceleratorSpec,
-    service: LanguageService,
-    arch: ModelArchitecture,
-    number: int,
-    found: Sequence[Way],
-    memory: "Memory",
-    fits: NDArray[np.bool_],
-    engine: EngineMemory,
-    occupancy: float,
-) -> Refusal:
+def memory_refusal(asked: Asked, number: int, found: Sequence[Way], memory: Memory) -> Refusal:
     """By how much the best layout misses, and the smallest changes: a larger share of the memory for the engine, FP8
-    cache, shorter requests, smaller weights. `occupancy`: share of the cache that requests of the usual length may
-    take."""
+    cache, shorter requests, smaller weights."""
+    accelerator, service, arch = asked.accelerators[number], asked.service, asked.arch
+    occupancy = (
+        asked.assumptions.kv_occupancy_limit_fraction
+    )  # share of the cache for requests of the usual length
     mine = [at for at, way in enumerate(found) if way.accelerator == number]
     offered = [at for at in mine if not found[at].wish]
     if not offered:
@@ -142,13 +112,13 @@ def memory_refusal(
         )  # fmt: skip
     total = float(memory.budget.total_gib[best])
     longest = _longest(offered, arch, memory, occupancy)
-    share = _larger_share(memory, best, engine, short.value)
+    share = _larger_share(memory, best, asked.engine, short.value)
     return Refusal.of(
         accelerator,
         "memory",
         load=service.name,
         reason=reason,
-        change=_memory_change(mine, offered, found, memory, fits, service, longest, share),
+        change=_memory_change(mine, offered, found, memory, service, longest, share),
         excess=ratio(total + short.value, total),
     )
 
@@ -172,7 +142,7 @@ def _other_precision(
 LARGEST_SHARE = 0.95  # start-up logs of 59 runs show engines that were given so much
 
 
-def _larger_share(memory: "Memory", at: int, engine: EngineMemory, short_gib: float) -> Message | None:
+def _larger_share(memory: Memory, at: int, engine: EngineMemory, short_gib: float) -> Message | None:
     """The share of the memory with which the engine would have `short_gib` more, where that is within its reach."""
     if engine.pool is Pool.SHARE_OF_FREE:
         return None  # a share of what is free moves little when hardly anything is
@@ -195,14 +165,13 @@ def _memory_change(
     mine: Sequence[int],
     offered: Sequence[int],
     found: Sequence[Way],
-    memory: "Memory",
-    fits: NDArray[np.bool_],
+    memory: Memory,
     service: LanguageService,
     longest: float,
     share: Message | None,
 ) -> Message:
     """The smallest changes that make it fit, each enough by itself."""
-    wishes = [at for at in mine if found[at].wish and fits[at]]
+    wishes = [at for at in mine if found[at].wish and memory.fits[at]]
     ways = [share] if share else []
     if any(found[at].form == found[offered[-1]].form for at in wishes):
         ways.append(Message.of(noop("an FP8 KV cache")))
@@ -219,7 +188,7 @@ def _memory_change(
     return Message.of(noop("Fits with {ways}."), ways=either(ways))
 
 
-def _longest(offered: Sequence[int], arch: ModelArchitecture, memory: "Memory", occupancy: float) -> float:
+def _longest(offered: Sequence[int], arch: ModelArchitecture, memory: Memory, occupancy: float) -> float:
     """Tokens of the longest request that fits; 0 when unknown. Where usual requests are too long already, they are to
     leave a share of the cache free, which is plain arithmetic only where every token takes as much as the last."""
     able = [float(memory.largest_context[at]) for at in offered if memory.capacity[at] >= 1]

@@ -14,7 +14,7 @@ from quotes.sizing.serving.explain import ANSWER, CALIBRATED, given
 from quotes.sizing.serving.fleet import Fleet
 from quotes.sizing.serving.intervals import Interval
 from quotes.sizing.serving.layouts import Way
-from quotes.sizing.serving.options import estimate
+from quotes.sizing.serving.option import estimate
 from quotes.sizing.serving.speed import Targets
 from quotes.sizing.serving.split import Circling
 from quotes.sizing.trace import Badge, Figure
