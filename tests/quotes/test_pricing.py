@@ -104,11 +104,17 @@ def test_a_percentage_service_counts_the_hardware_and_not_the_services() -> None
         [
             bill("box", 2),
             bill("install", role=LineRole.SERVICE),
-            bill("support", role=LineRole.SERVICE, pct="6"),
+            bill("support", 3, role=LineRole.SERVICE, pct="6"),
         ],
         catalog(box="1000", install="350"),
     )
     assert [row.net_eur for row in lines] == [Decimal("2000.00"), Decimal("350.00"), Decimal("120.00")]
+    assert lines[-1].unit_eur == Decimal("40.00")  # a year, of three
+
+
+def test_no_discount_is_more_than_the_price() -> None:
+    with pytest.raises(ValidationError, match="discount_pct"):
+        line(discount_pct=Decimal("100.01"))
 
 
 def test_lines_carry_the_dutch_name_of_their_article() -> None:

@@ -301,6 +301,13 @@ def test_a_revoked_or_expired_link_decides_nothing(make_quote, ada: User) -> Non
         services.decline(quote, name="Jan")
 
 
+def test_a_link_that_works_again_expires_no_sooner_than_it_would_have(make_quote, ada: User) -> None:
+    later = timezone.localdate() + timedelta(days=900)
+    quote = make_quote("issued")
+    Quote.objects.filter(pk=quote.pk).update(link_expires_on=later)
+    assert services.restore_link(services.revoke_link(quote, ada), ada).link_expires_on == later
+
+
 def test_a_firm_offer_is_not_withdrawn(make_quote, ada: User) -> None:
     quote = make_quote(offer_mode="firm")
     quote.lines.update(demonstration=False)
