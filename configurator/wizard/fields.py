@@ -134,11 +134,18 @@ class Question(forms.Field):
         return True
 
 
+# NUL, soft hyphen, zero-width space, word joiner, byte order mark, and all that turns the direction of writing: they
+# come along with a copy from elsewhere, hide in numbers, and turn the rest of a line of a quote around.
+INVISIBLE = str.maketrans(
+    "", "", "\0\u00ad\u200b\u200e\u200f\u202a\u202b\u202c\u202d\u202e\u2060\u2066\u2067\u2068\u2069\ufeff"
+)
+
+
 def tidy(text: Any) -> Any:
-    """Text without what no database stores and no person types."""
+    """Text without what no database stores and no person types or sees."""
     if isinstance(text, list):
         return [tidy(part) for part in text]
-    return (text or "").replace("\x00", "").strip() if isinstance(text, str | None) else text
+    return (text or "").translate(INVISIBLE).strip() if isinstance(text, str | None) else text
 
 
 # ── choices ─────────────────────────────────────────────────────────────────────────────────────────────────────

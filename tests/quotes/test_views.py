@@ -318,6 +318,7 @@ def test_a_double_click_asks_once(english_client: Client, make_plan: MakePlan, s
         ({"consent": ""}, "consent"),
         ({"organisation": ""}, "organisation"),
         ({"contact_name": " "}, "contact_name"),
+        ({"contact_name": "\N{ZERO WIDTH SPACE}"}, "contact_name"),
         ({"email": "nobody"}, "email"),
         ({"country": "XX"}, "country"),
         ({"country": ""}, "country"),
@@ -335,6 +336,17 @@ def test_a_mistake_in_the_form_is_said_and_makes_no_quote(
     assert set(response.context["form"].errors) == {field}
     assert 'class="error-summary"' in text_of(response)
     assert not Quote.objects.exists()
+
+
+def test_names_turn_no_line_of_a_quote_around(english_client: Client, make_plan, seller, terms) -> None:
+    ask(
+        english_client,
+        make_plan(),
+        organisation="\N{RIGHT-TO-LEFT OVERRIDE}Example",
+        contact_name="Jan\N{WORD JOINER} é",
+    )
+    quote = Quote.objects.get()
+    assert (quote.organisation, quote.contact_name) == ("Example", "Jan é")
 
 
 def test_a_business_elsewhere_gets_its_own_kind_of_vat(
