@@ -62,6 +62,7 @@ IN_FULL: Mapping[str, str] = {
 }
 """Where drivers write another name than the catalog: what a name that was cut off is the beginning of."""
 _ALIASES = {sku: re.compile(pattern) for sku, pattern in ALIASES.items()}
+_TYPED_MEMORY = re.compile(r"(.+?) (\d+) ?gb?")  # drivers do not write "RTX 3090 24GB", people do
 _MAKER = re.compile(r"^(?:nvidia|amd|tesla|quadro(?= rtx a)|intel)\s+")
 
 
@@ -82,6 +83,8 @@ def match(name: str, memory_mib: float | None, accelerators: Iterable[Accelerato
         known = wanted == plain(accelerator.name) or bool(alias and alias.fullmatch(wanted))
         if known and _plausible(memory_mib, accelerator):
             return accelerator.sku
+    if memory_mib is None and (typed := _TYPED_MEMORY.fullmatch(wanted)):
+        return match(typed[1], float(typed[2]) * 1024, accelerators)
     return _by_memory(wanted, memory_mib, accelerators) if wanted.endswith("...") else ""
 
 

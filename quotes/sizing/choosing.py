@@ -234,11 +234,8 @@ def pros(draft: Draft, others: Sequence[Draft], workload: Workload, advised: boo
     if advised and rivals and expected_demand(workload) > 1:
         years = Quantity(value=workload.growth.horizon_years, unit="years", digits=1)
         found.append(Message.of(noop("The cheapest for the load that you expect in {years}."), years=years))
-    if (
-        not _serves(draft)
-        or not rivals
-        or any(draft.headroom_factor > other.headroom_factor for other in rivals)
-    ):
+    least = min((other.headroom_factor for other in rivals), default=NARROW_HEADROOM)
+    if not _serves(draft) or draft.headroom_factor > least:
         found.append(_carries(draft))
     if rivals and all(draft.price_eur < other.price_eur for other in rivals):
         found.append(Message.of(noop("The lowest price of the proposals.")))

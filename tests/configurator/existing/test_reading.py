@@ -220,9 +220,13 @@ def test_what_was_not_understood_keeps_no_ids() -> None:
         ("NVIDIA A10G", 23028, ""),
         ("Quadro RTX 6000", 24220, ""),
         ("", 24576, ""),
+        ("RTX 3090 24GB", None, "geforce-rtx-3090"),  # as people type it
+        ("L40S 48 GB", None, "l40s"),
+        ("RTX 3090 12GB", None, ""),
+        ("A100 80GB", None, ""),  # of two kinds
     ],
 )  # fmt: skip
-def test_names_of_drivers(name: str, memory_mib: float, sku: str) -> None:
+def test_names_of_drivers(name: str, memory_mib: float | None, sku: str) -> None:
     assert match(name, memory_mib, ACCELERATORS) == sku
 
 
