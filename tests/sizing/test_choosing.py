@@ -221,7 +221,9 @@ def test_pros_compare_with_the_other_proposals() -> None:
         assert part in text
     assert "Carries" not in text  # the least of them; its factor stands among the facts
     assert said(pros(rivals[1], rivals, SERVES, advised=False)) == "Carries 3 × today's peak."
-    assert said(pros(rivals[1], rivals[1:2], SERVES, advised=True)) == "Carries 3 × today's peak."  # on its own
+    assert (
+        said(pros(rivals[1], rivals[1:2], SERVES, advised=True)) == "Carries 3 × today's peak."
+    )  # on its own
     assert said(pros(draft(1, 1.0), [], SERVES, advised=True)) == ""
 
 
