@@ -94,7 +94,7 @@ def test_the_estimate_says_what_the_answers_come_to(english_client: Client, make
     assert "kW" in body
     assert '<svg class="bar' in body
     assert 'id="estimate-status"' in body
-    assert 'hx-swap-oob="true"' in body
+    assert 'hx-swap-oob="innerHTML"' in body  # the region stays, so that its words are read out
     assert "answers are still our assumption" in body
 
 
