@@ -20,7 +20,7 @@ from quotes.presentation.delivery import delivery_page
 from quotes.presentation.facts import LONG_HOURS, Column, speeds
 from quotes.presentation.outlook import outlook_page
 from quotes.presentation.proposal import Reason, Stage, bill, proposal_page
-from quotes.presentation.room import READER, watts
+from quotes.presentation.room import READER, check_groups, watts
 from quotes.sizing.results import Economics, LoadOption
 from quotes.sizing.trace import Evidence, Figure, Severity
 
@@ -72,7 +72,7 @@ def document_context(document: IssuedDocument) -> dict[str, Any]:
     """Template context of one document. Call it in the document's language."""
     page = proposal_page(document.proposal, document.tier)
     kind = _("Preview of a quote") if document.is_preview else _("Quote")
-    discounted = any(line.discount_pct for line in document.prices.lines)
+    discounted = any(line.discount_pct for line in (*document.prices.lines, *document.options))
     workload, build = document.proposal.sizing.workload, document.system.candidate.system
     return {
         **page,
@@ -91,6 +91,7 @@ def document_context(document: IssuedDocument) -> dict[str, Any]:
         # One load that fills every server needs no map.
         "placement_drawing": drawn(page["placement_drawing"]) if len(page["loads"]) > 1 else "",
         "placement": page["placement"] if len(page["loads"]) > 1 else [],
+        "checks": check_groups(build, document.proposal.assumptions, document.customer.address.country),
         "rack_drawing": drawn(page["rack_drawing"]),
         # One server joins switches that are there: the site sheet draws that.
         "network_drawing": drawn(page["network_drawing"]) if build.nodes > 1 else "",
@@ -161,8 +162,8 @@ def _requoted(said: Message, net_eur: float) -> Message:
 
 
 def glued(sentence: str) -> str:
-    """Keeps a number and its % on one line."""
-    return sentence.replace(" %", f"{formats.THIN}%")
+    """Keeps a number and its % on one line, and so much per second too."""
+    return sentence.replace(" %", f"{formats.THIN}%").replace("/s", "/\N{WORD JOINER}s")
 
 
 def _grows(document: IssuedDocument) -> bool:

@@ -29,6 +29,7 @@ class Sheet(NamedTuple):
     accent: str = LIGHT["accent"]
     organisation: str = ""
     number: str = ""
+    country: str = "NL"
 
 
 def sheet_of(document: IssuedDocument) -> Sheet:
@@ -43,13 +44,14 @@ def sheet_of(document: IssuedDocument) -> Sheet:
         accent=document.seller.accent,
         organisation=document.customer.organisation,
         number=document.full_number,
+        country=document.customer.address.country,
     )
 
 
 def sheet_context(sheet: Sheet) -> dict[str, Any]:
     """Template context. Call it in the sheet's language."""
     build = sheet.system.candidate.system
-    page = room_page(build, sheet.assumptions)
+    page = room_page(build, sheet.assumptions, sheet.country)
     power = build.power
     return {
         **page,

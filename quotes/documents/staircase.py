@@ -124,12 +124,14 @@ def _stairs(plot: _Plot, drawn: CliffMap, words: Words) -> list[str]:
 
 def _step_labels(plot: _Plot, drawn: CliffMap, words: Words) -> list[str]:
     """Servers and accelerators above each stretch that is wide enough for the words."""
-    marks, x = [], plot.x(drawn.first)
+    marks, x, today = [], plot.x(drawn.first), plot.x(1)
     for step in drawn.steps:
         end = plot.x(step.demand)
         label = step_name(step, words)
-        if end - x > len(label) * SMALL * WIDE_LETTER:
-            marks.append(text(x + 4, plot.y(float(step.price_eur)) - 10, label, size=SMALL))
+        wide = len(label) * SMALL * WIDE_LETTER
+        start = today if x <= today < x + 4 + wide else x  # beside the line of today, not through it
+        if end - start > wide:
+            marks.append(text(start + 4, plot.y(float(step.price_eur)) - 10, label, size=SMALL))
         x = end
     return marks
 

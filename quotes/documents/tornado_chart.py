@@ -21,31 +21,36 @@ from quotes.sizing.results import Swing, Tornado
 type Place = Callable[[float], float]
 """From euro to a horizontal place."""
 
-ROW, BAR = 34.0, 16.0
+ROW, BAR, FLAT_ROW = 34.0, 16.0, 25.0
 RIGHT, TOP, BOTTOM = 16.0, 40.0, 46.0
 ENDS = 64.0  # room beside the bars for what the input is at either end
 
 
-def tornado_chart(found: Tornado, words: Words = ENGLISH, *, key: str = "tornado", width: float = 720) -> str:
-    """Solid where the input is lower, hatched where it is higher; a thick line is the outcome as calculated."""
+def tornado_chart(
+    found: Tornado, words: Words = ENGLISH, *, key: str = "tornado", width: float = 720, row: float = ROW
+) -> str:
+    """Solid where the input is lower, hatched where it is higher; a thick line is the outcome as calculated.
+
+    `row` is the height of an input.
+    """
     names = [words.say(swing.label) for swing in found.swings]
     left = max(len(name) for name in names) * (SMALL + 1) * WIDE_LETTER * 0.92 + 12 + ENDS
     values = [found.base_eur, *(end for swing in found.swings for end in (swing.low_eur, swing.high_eur))]
     ticks = spread_ticks(min(values), max(values))
-    height = TOP + ROW * len(names) + BOTTOM
+    height = TOP + row * len(names) + BOTTOM
     wide = width - left - RIGHT - ENDS
 
     def x(euro: float) -> float:
         return left + wide * (euro - ticks[0]) / (ticks[-1] - ticks[0])
 
-    floor_y = TOP + ROW * len(names)
+    floor_y = TOP + row * len(names)
     marks = _axis(x, ticks, floor_y, words)
     if ticks[0] < 0 < ticks[-1] and found.compares:
         marks.append(line(x(0), TOP - 6, x(0), floor_y, "ink", dash="5 4"))
         label = words.say(Message.of(noop("owning and renting cost the same")))
         marks.append(text(x(0), floor_y + 38, label, size=SMALL, anchor="middle"))
-    for row, (swing, name) in enumerate(zip(found.swings, names, strict=True)):
-        y = TOP + ROW * row + (ROW - BAR) / 2
+    for number, (swing, name) in enumerate(zip(found.swings, names, strict=True)):
+        y = TOP + row * number + (row - BAR) / 2
         marks.append(text(8, y + BAR - 4, name, size=SMALL + 1))
         marks += _bar(swing, found.base_eur, x, y, words)
     base = x(found.base_eur)

@@ -9,6 +9,7 @@ from django.utils.translation import gettext as _
 from catalog.quantity import Quantity
 from quotes.documents import drawings
 from quotes.documents.staircase import axis_name
+from quotes.documents.tornado_chart import FLAT_ROW, ROW
 from quotes.documents.use_chart import levels
 from quotes.presentation.room import READER
 from quotes.sizing.cliff import amount_at
@@ -51,7 +52,7 @@ def outlook_page(chosen: SizedSystem, width: float = 720, flat: bool = False) ->
         "placements": [(way, way is several[0], way.key == chosen.leads_with) for way in several],
         "leading_way": chosen.leading_way,
         **use_page(chosen, width, 190 if flat else 260),
-        **swings_page(chosen, width),
+        **swings_page(chosen, width, FLAT_ROW if flat else ROW),
         **steps_page(chosen, width, 250 if flat else 320),
     }
 
@@ -86,7 +87,7 @@ def _shown(choices: Sequence[OwnedShare], best: float | None) -> list[OwnedShare
     return [choice for index, choice in enumerate(choices) if index in kept]
 
 
-def swings_page(chosen: SizedSystem, width: float) -> dict[str, Any]:
+def swings_page(chosen: SizedSystem, width: float, row: float) -> dict[str, Any]:
     """What moves the outcome most, with the table behind the drawing."""
     found = chosen.tornado
     if found is None:
@@ -110,7 +111,7 @@ def swings_page(chosen: SizedSystem, width: float) -> dict[str, Any]:
             for swing in found.swings
         ],
         "tornado_drawing": SafeString(
-            drawings.tornado_chart(found, READER, key="tornado-drawing", width=width)
+            drawings.tornado_chart(found, READER, key="tornado-drawing", width=width, row=row)
         ),
     }
 

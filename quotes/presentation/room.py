@@ -7,6 +7,7 @@ from typing import Any, NamedTuple
 from django.utils.safestring import SafeString
 from django.utils.translation import gettext as _
 
+from catalog.quantity import Message
 from configurator import formats
 from quotes.documents import drawings
 from quotes.documents.svg import Words
@@ -39,7 +40,7 @@ class Fact(NamedTuple):
     note: str = ""
 
 
-def room_page(build: SystemBuild, assumptions: Assumptions) -> dict[str, Any]:
+def room_page(build: SystemBuild, assumptions: Assumptions, country: str = "NL") -> dict[str, Any]:
     """Template context: facts of the whole, a table per rack, the rack drawing, the check-list."""
     return {
         "room": tuple(room_facts(build, assumptions)),
@@ -47,8 +48,15 @@ def room_page(build: SystemBuild, assumptions: Assumptions) -> dict[str, Any]:
         "positions": tuple(positions(build)),
         "rack_kinds": len(list(groupby(build.racks))),
         "rack_drawing": SafeString(drawings.rack_elevation(build.racks, READER, key="racks-drawing")),
-        "checks": [(_(group.title), group.checks) for group in checklist(build, assumptions)],
+        "checks": check_groups(build, assumptions, country),
     }
+
+
+def check_groups(
+    build: SystemBuild, assumptions: Assumptions, country: str
+) -> list[tuple[str, tuple[Message, ...]]]:
+    """The check-list under its headings; `country` (ISO 3166) says whose rules may apply."""
+    return [(_(group.title), group.checks) for group in checklist(build, assumptions, country)]
 
 
 def watts(value_w: float | None, digits: int = 3) -> str:

@@ -5,6 +5,7 @@ import re
 import socket
 from collections.abc import Iterator
 from datetime import UTC, datetime
+from decimal import Decimal
 from itertools import pairwise
 from typing import Any
 
@@ -110,6 +111,12 @@ def test_options_stand_apart_from_the_total() -> None:
     quote = document()
     html = render_html(quote.model_copy(update={"options": quote.prices.lines[:1]}))
     assert html.index("Totaal inclusief btw") < html.index("Opties, niet in het totaal")
+    cheaper = quote.prices.lines[0].model_copy(update={"discount_pct": Decimal(12)})
+    options = render_html(quote.model_copy(update={"options": (cheaper,)})).split(
+        "Opties, niet in het totaal"
+    )[1]
+    assert "Korting" in options
+    assert "12 %" in plain(options)
 
 
 def test_names_are_text_and_never_markup() -> None:

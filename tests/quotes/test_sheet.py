@@ -132,6 +132,22 @@ def test_duties_are_named_from_their_thresholds(expected_w: float, provision_w: 
     assert len(groups.get("Rules that may apply", ())) == rules
 
 
+def test_dutch_rules_are_for_the_netherlands() -> None:
+    build = cluster(Site(feed_amps=63))
+    power = build.power.model_copy(update={"expected_w": 400_000, "wall_w": 500_000, "planning_w": 500_000})
+    large = build.model_copy(update={"power": power})
+    said = {
+        country: " ".join(
+            str(check) for group in checklist(large, ASSUMPTIONS, country) for check in group.checks
+        )
+        for country in ("NL", "BE")
+    }
+    for rule in ("3 × 80 A", "50,000 kWh"):
+        assert rule in said["NL"]
+        assert rule not in said["BE"]
+    assert "Directive (EU) 2023/1791" in said["BE"]
+
+
 def test_what_the_limits_of_the_site_cost_is_in_the_quote() -> None:
     place = SiteAlternative(
         kind="colocation", said=Message.of("Place it elsewhere."), accelerator_name="B200", accelerators=8, nodes=1,

@@ -96,7 +96,7 @@ def preview(proposal: Proposal, language: str) -> IssuedDocument:
         valid_until=today() + timedelta(days=seller.validity_days),
         offer_mode=OfferMode.WITHOUT_OBLIGATION,
         seller=seller_card(seller),
-        customer=CustomerCard(organisation="–", contact_name="–", email=""),
+        customer=CustomerCard(organisation=_("no customer yet"), contact_name="", email=""),
         prices=proposal.prices[tier],
         terms=terms_card(current_terms(language, today()), language),
         delivery_weeks=build.lead_time_weeks,

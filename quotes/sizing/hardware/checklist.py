@@ -21,17 +21,20 @@ class Checks(NamedTuple):
     checks: tuple[Message, ...]
 
 
-def checklist(build: SystemBuild, assumptions: Assumptions) -> tuple[Checks, ...]:
-    """By subject, in the order in which one prepares a room. Empty for a system whose room was never worked out."""
+def checklist(build: SystemBuild, assumptions: Assumptions, country: str = "NL") -> tuple[Checks, ...]:
+    """By subject, in the order in which one prepares a room. Empty for a system whose room was never worked out.
+
+    `country` (ISO 3166) is the customer's: Dutch rules are kept from who is elsewhere.
+    """
     if build.room.standing is None:
         return ()
     subjects = (
         (noop("The way in"), _way_in(build)),
         (noop("Place and floor"), _place(build)),
-        (noop("Power and earthing"), _power(build)),
+        (noop("Power and earthing"), _power(build, country)),
         (noop("Cooling"), _cooling(build, assumptions)),
         (noop("Network and safety"), _network(build)),
-        (noop("Rules that may apply"), _rules(build)),
+        (noop("Rules that may apply"), _rules(build, country)),
     )
     found = (Checks(title, tuple(checks)) for title, checks in subjects)
     return tuple(group for group in found if group.checks)
@@ -130,7 +133,7 @@ def _heaviest(racks: tuple[RackPlacement, ...]) -> RackPlacement | None:
     return max(racks, key=lambda rack: rack.floor_kg_m2 or 0)
 
 
-def _power(build: SystemBuild) -> Iterator[Message]:
+def _power(build: SystemBuild, country: str) -> Iterator[Message]:
     room, provision = build.room, build.power.provision_w
     if not build.racks:
         yield Message.of(
@@ -173,7 +176,7 @@ def _power(build: SystemBuild) -> Iterator[Message]:
     yield Message.of(
         noop("The building has {power} to spare in all, at the hours when it uses most."), power=kw(provision)
     )
-    if provision > SMALL_CONNECTION_W:
+    if provision > SMALL_CONNECTION_W and country == "NL":
         yield Message.of(
             noop(
                 "This alone is more than a connection of 3 × 80 A gives: the grid operator has confirmed the rest."
@@ -259,10 +262,10 @@ def _network(build: SystemBuild) -> Iterator[Message]:
         yield Message.of(noop("Access is arranged for the engineers and locked for everybody else."))
 
 
-def _rules(build: SystemBuild) -> Iterator[Message]:
+def _rules(build: SystemBuild, country: str) -> Iterator[Message]:
     """Duties and schemes by their public thresholds; never part of a price."""
     yearly = build.power.expected_w / 1000 * HOURS_A_YEAR
-    if yearly >= SAVING_DUTY_KWH:
+    if yearly >= SAVING_DUTY_KWH and country == "NL":
         yield Message.of(
             noop(
                 "About {energy} a year when used day and night, without cooling: from 50,000 kWh a site must carry out"
@@ -276,7 +279,7 @@ def _rules(build: SystemBuild) -> Iterator[Message]:
                 "A data centre of 500 kW or more reports its energy use every year (Directive (EU) 2023/1791)."
             )
         )
-    if any(line.role == "cooling" for line in build.lines):
+    if any(line.role == "cooling" for line in build.lines) and country == "NL":
         yield Message.of(
             noop(
                 "Cooling equipment may qualify for the energy investment allowance (EIA): see the list of the year."

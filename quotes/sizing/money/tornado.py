@@ -271,14 +271,14 @@ def _words(found: Tornado) -> Iterator[Message]:
     most = found.swings[0]
     low, high = sorted((most.low_eur, most.high_eur))
     if not found.compares:
-        text = noop("What moves the cost most: {input}. Owning then costs between {low} and {high} a month.")
+        text = noop("Most of all: {input}. Owning then costs between {low} and {high} a month.")
     elif low >= 0:
-        text = noop("What moves the outcome most: {input}. Owning then saves between {low} and {high}.")
+        text = noop("Most of all: {input}. Owning then saves between {low} and {high}.")
     elif high <= 0:
-        text = noop("What moves the outcome most: {input}. Owning then costs between {low} and {high} more.")
+        text = noop("Most of all: {input}. Owning then costs between {low} and {high} more.")
         low, high = -high, -low
     else:
-        text = noop("What moves the outcome most: {input}. Owning then costs {low} more or saves {high}.")
+        text = noop("Most of all: {input}. Owning then costs {low} more or saves {high}.")
         low = -low
     yield Message.of(text, input=most.label, low=_euro(low), high=_euro(high))
     if not found.compares:

@@ -166,4 +166,4 @@ def nearest_runs(evidence: tuple[MeasuredRun, ...], quantity: Kind, subject: Sub
 
 
 def _description(run: MeasuredRun) -> str:
-    return f"{run.model}, {run.method}, {run.gpus:g} × {run.gpu}, {run.precision}, {run.sequence_tokens:,.0f} tokens"
+    return f"{run.model}, {run.method}, {run.gpus:g} × {run.gpu}, {run.precision}, {run.sequence_tokens:.0f} tokens"
